@@ -63,7 +63,7 @@ static int rows_of(const saltusi_active_set_factor* f, int u) {
   return f->offset[u + 1] - f->offset[u];
 }
 
-/* Columns of the first row of a unit, and their number. */
+/* Columns of the first row of a unit; returns their number. */
 static const int* columns_of(const saltusi_active_set_factor* f, int u, int* count) {
   *count = f->entries[f->offset[u]];
   return f->columns + (size_t)f->offset[u] * (size_t)f->R->stride;
@@ -299,7 +299,7 @@ static void write_block(const saltusi_active_set_factor* f, int v, int columns, 
   }
 }
 
-/* Computes A^-1 H of unit u, into its store and into the table. */
+/* Computes A^-1 H of unit u into its memory and into the table. */
 static void write_response(saltusi_active_set_factor* f, const saltusi_eval* eval,
                            const saltusi_linear* A, int u) {
   size_t count = f->reach_at[u + 1] - f->reach_at[u];

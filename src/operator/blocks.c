@@ -57,7 +57,7 @@ static int joint_rows(const saltusi_operator* op, const saltus_system* sys, int 
   return left < most ? left : most;
 }
 
-/* Unit `at` is rows of a joint, contact -1, or all rows of a contact. */
+/* Adds unit `at`: rows of a joint (contact -1), or all rows of a contact. */
 static void put_unit(saltusi_operator* op, int at, int row, int rows, int contact) {
   op->unit_row[at] = row;
   op->unit_contact[at] = contact;
@@ -66,7 +66,7 @@ static void put_unit(saltusi_operator* op, int at, int row, int rows, int contac
   op->unit_mu[at] = contact < 0 ? SALTUSI_BILATERAL : op->mu[contact];
 }
 
-/* Rows of units in W: in body space three of each. */
+/* Number of rows of a unit in W: three in body space. */
 static void count_rows(saltusi_operator* op) {
   op->offset[0] = 0;
   for (int i = 0; i < op->islands; i++) {
@@ -156,7 +156,7 @@ static int ascending(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* Units that touch a group of unit u, ascending; returns how many. */
+/* Units that act on a group of unit u, ascending; returns their number. */
 static int find_neighbours(saltusi_operator* op, int u) {
   enum { FEW = 32 };
   saltusi_groups* g = &op->groups;
@@ -271,8 +271,8 @@ static void order_units(saltusi_operator* op, int nv) {
   count_rows(op);
 }
 
-/* Sparsity pattern of W, up to the capacity for blocks; returns the number of blocks. A thin W has only the diagonal
- * blocks of islands that are solved in body space. */
+/* Sparsity pattern of W, up to the capacity for blocks; returns the number of blocks. Of islands that are solved in
+ * body space, a thin W has the diagonal blocks only. */
 static size_t find_pattern(saltusi_operator* op) {
   size_t room = op->friction.blocks_max;
   size_t blocks = 0;
@@ -367,7 +367,7 @@ static int spread_unit(saltusi_operator* op, const saltusi_eval* eval, int u, in
   return count;
 }
 
-/* Zeros back into the table. */
+/* Resets the table to zero. */
 static void clear_unit(saltusi_operator* op, int u, int count, int components) {
   const saltusi_groups* g = &op->groups;
   int rows = op->offset[u + 1] - op->offset[u];
@@ -465,7 +465,7 @@ static bool leave(saltusi_operator* op, size_t blocks) {
   return true;
 }
 
-/* Order of the units and pattern of W; returns the number of blocks. Normal rows that form a band keep their order,
+/* Order of the units and pattern of W; returns the number of blocks. Normal rows keep an order in which W is banded,
  * unless a user-defined law requires islands. */
 static size_t arrange(saltusi_operator* op, const saltusi_eval* eval) {
   const saltus_system* sys = &eval->sys;

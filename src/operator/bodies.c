@@ -65,7 +65,8 @@ static int root_of(const saltusi_operator* op, int velocity) {
   return saltusi_root(op->body_parent, op->body_of[velocity]);
 }
 
-/* Units of each tree of bodies that has contacts. Rows on more than two bodies, as of gears, are not for body space. */
+/* Counts units of each tree of bodies with contacts. Trees with rows on more than two bodies, such as those of gears,
+ * are not solved in body space. */
 static void count_units(saltusi_operator* op, int blocks) {
   enum { NEVER = -(1 << 30) };
   for (int k = 0; k < blocks; k++) {
@@ -182,7 +183,7 @@ static bool is_whole(const saltusi_operator* op, const saltus_structure* s, cons
   return column[0] == start && column[WIDTH - 1] == start + WIDTH - 1;
 }
 
-/* Stores a unit of three rows with all velocities of its one or two bodies; false: it has another form. */
+/* Stores a unit of three rows over all velocities of its one or two bodies; false: its rows have other columns. */
 static bool copy_contact(saltusi_operator* op, const saltusi_eval* eval, int i, int row, int rows) {
   const saltus_structure* s = eval->sys.structure;
   const saltusi_block_entries first = saltusi_row_entries(op, row);
@@ -263,8 +264,8 @@ SALTUSI_ALWAYS_INLINE void add_diagonal(const saltusi_bodies* b, int i, double* 
   }
 }
 
-/* The diagonal blocks of W of units first .. last - 1, with compliance. Rows that fill a unit up to three have no
- * velocities and the mean compliance of the others. */
+/* The diagonal blocks of W of units first .. last - 1, with compliance. Padding rows have no velocities and the mean
+ * compliance of the others. */
 SALTUSI_FOR_MACHINES static void write_diagonals(saltusi_operator* op, int first, int last) {
   const saltusi_bodies* b = &op->bodies;
   for (int u = first; u < last; u++) {

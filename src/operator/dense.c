@@ -34,7 +34,7 @@ static inline double product(const spread_row* row, const int* local, const doub
   return sum;
 }
 
-/* Rows that are dense, of some velocities only. */
+/* Dense rows, restricted to some velocities. */
 static double product_some(const double* values, const saltusi_row_span* in, const double* x) {
   double sum = 0.0;
   for (int a = 0; a < in->k; a++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_laws.c - friction laws of contacts and dry friction in one step (docs/theory/laws.md, 3 and 4). All of
- * them become products of balls, cone_products.h, of scaled rows; what depends on the answer is found by a fixed point:
+ * friction_laws.c - friction laws of contacts and dry friction in one step (docs/theory/laws.md, 3 and 4). All of them
+ * become products of balls, cone_products.h, of scaled rows; parameters that depend on the solution are found by
+ * fixed-point iteration:
  *
  *   curve      mu(|u_T|); a contact that stuck, or whose slip would reverse, starts with mu of sticking
  *   patch      ellipsoid with the semi-axes that give force and moment of the patch at the slip and spin at hand:
@@ -19,7 +20,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Offsets of the rows of a contact from its normal; 0: it has no such row. */
+/* Offsets of the rows of a contact from its normal; 0: no row of this kind. */
 typedef struct friction_laws_parts {
   int slip, rolling, spin; /* first row */
   int slips, rolls;        /* how many */
@@ -111,7 +112,7 @@ void saltusi_operator_slips(saltusi_operator* op, int i, const double* u) {
 /* Semi-axes at a ratio d of slip to spin. */
 static void patch_axes(const saltus_friction_law* f, double d, saltusi_friction_point* p) {
   double force = 0.0, moment = 0.0;
-  const double least = 1e-8, most = 1e8; /* axes do not change beyond */
+  const double least = 1e-8, most = 1e8; /* axes are constant beyond this ratio */
   d = d < least ? least : (d > most ? most : d);
   saltus_patch_load(f->patch, d, &force, &moment);
   const double D = force * d + moment;
@@ -134,7 +135,7 @@ static void start(saltusi_operator* op) {
     const int slips = op->first[i + 1] - op->first[i] > 1 ? law->tangents : 0;
     const double* free = op->rhs + op->first[i] + 1;
     const double start = norm(slips, free) / pace_of(laws);
-    const double least = 1e-9 * start; /* slower is rounding, and rest */
+    const double least = 1e-9 * start; /* slower slip is rounding and counts as rest */
     const double before = norm(2, state) > least ? norm(2, state) : 0.0;
     saltusi_friction_point* p = &laws->point[i];
     *p = (saltusi_friction_point){.curve = {.ratio = 1.0}, .along = 1.0, .drags = true};
@@ -154,7 +155,7 @@ static void start(saltusi_operator* op) {
   }
 }
 
-/* Joints' part of the limit of dry row i. */
+/* Part of the limit of dry row i that depends on joint forces. */
 static double reaction(const saltusi_operator* op, const saltus_system* sys, int i) {
   const saltus_dry_friction* dry = &sys->dry[i];
   if (dry->arm == 0.0) {

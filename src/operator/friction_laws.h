@@ -25,7 +25,7 @@ typedef struct saltusi_friction_point {
 
 typedef struct saltusi_friction_laws {
   bool any;              /* the operator has such laws */
-  bool fresh;            /* there was no step before this one */
+  bool fresh;            /* first step */
   double span;           /* s: unknown of a force, its impulse over a step */
   double pace;           /* unknowns of rows are velocities times this, 0: 1 */
   const double* carried; /* [nj] impulses of joints beside those of the problem; NULL: none */

@@ -19,13 +19,13 @@
 #include <assert.h>
 #include <string.h>
 
-/* Largest number of rows of a component that is eliminated by dense factors, with contacts and without. With
- * contacts the factors cost less than the blocks of a handful of contacts; without, a few milliseconds, and only
- * they reveal the rank of the rows. */
+/* Largest number of rows of a component that is eliminated by dense factors, with contacts and without. With contacts,
+ * factors of this size cost less than the blocks of a few contacts. Without contacts they take a few milliseconds, and
+ * they alone reveal the rank of the rows. */
 enum { BESIDE_CONTACTS = 48, ALONE = 200 };
 
-/* Elimination couples all contacts of a component pairwise. Up to this many times the blocks without elimination
- * cost less than the Gauss-Seidel iterations that it saves. */
+/* Elimination couples all contacts of a component pairwise, which adds blocks, and saves Gauss-Seidel iterations. It
+ * pays off up to this ratio of the numbers of blocks with and without elimination. */
 enum { MORE_BLOCKS = 8 };
 
 void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilateral,

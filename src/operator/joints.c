@@ -13,8 +13,8 @@
 
 /* Joints are inconsistent above this fraction of the terms of a constraint: published lengths have six digits. */
 static const double agree = 1e-6;
-/* Coordinates at zero give no length scale. The terms of a constraint count at least as this part of its row times the
- * largest coordinate: at a metre, or a radian, the tolerance is a nanometre. */
+/* Coordinates at zero give no length scale. The smallest scale of a constraint is this part of its row times the
+ * largest coordinate: with coordinates of one metre or radian, the tolerance is a nanometre. */
 static const double terms_least = 1e-3;
 /* Relative perturbation of coordinates in difference quotients, sqrt(eps). */
 static const double probe_part = 1.5e-8;

@@ -24,15 +24,15 @@
  * contact. A packing of spheres has 24 blocks per contact, whatever its size. */
 enum { VALUES_MOST = 1 << 25, BLOCKS_EACH = 64 };
 
-/* Residuals relative to the right-hand side: the one aimed at, 45 eps, and the largest accepted one, as in
+/* Residuals relative to the right-hand side: the target, 45 eps, and the largest accepted one, as in
  * solve/friction/friction_step.c. */
 static const double aim = 1e-14;
 static const double accepted = 1e-10;
 /* An iteration that leaves more than this fraction of the best residual makes no progress: at a reduction of 1e-3 an
  * iteration, three digits would take 7000 iterations, more than the limit. */
 static const double progress_part = 0.999;
-/* Iterations: largest number; without progress before the end; without progress before Anderson acceleration is turned
- * off; plain iterations after that. Chosen. */
+/* Numbers of iterations: the limit; those without progress before the end; those without progress before Anderson
+ * acceleration is turned off; plain iterations after that. Chosen. */
 enum { SWEEPS_MAX = 4000, STALL_LIMIT = 60, LOST = 12, ALONE_FIRST = 25 };
 
 bool saltusi_matrix_free_serves(const saltusi_operator* op, size_t values, size_t each) {
@@ -52,7 +52,8 @@ void saltusi_matrix_free_layout(saltusi_operator* op, const saltusi_eval* eval, 
   }
   p->response = SALTUS_PUSH2(arena, double, d->row_width == 0 ? rows : 0, d->nv);
   p->local =
-      SALTUS_PUSH2(arena, double, rows, 6); /* 16 for a contact of three rows, and 2 for one */
+      SALTUS_PUSH2(arena, double, rows,
+                   6); /* prepared data: 16 numbers for a contact of three rows, 2 for one row */
   p->block = SALTUS_PUSH2(arena, double, rows, 3);
   p->x = SALTUS_PUSH(arena, double, d->nv);
   p->column = SALTUS_PUSH(arena, int, d->nv);
@@ -169,7 +170,7 @@ static void solve_unit(saltusi_operator* op, const unit* u, const double* b, dou
   }
 }
 
-/* One sweep over all units, P and x change. */
+/* One iteration over all units; updates P and x. */
 static void sweep(saltusi_operator* op, const saltusi_eval* eval, double* P) {
   int count = unit_count(op);
   for (int i = 0; i < count; i++) {
@@ -231,7 +232,7 @@ static double residual(const saltusi_operator* op, const double* P, double size)
   return sqrt(sum) / size;
 }
 
-/* Iterates until P is a solution; false: it is none. */
+/* Iterates until P is a solution; false: no convergence. */
 static bool iterate(saltusi_operator* op, const saltusi_eval* eval, double enough) {
   saltusi_matrix_free* p = &op->product;
   size_t bytes = (size_t)op->count * sizeof(double);

@@ -16,7 +16,7 @@
 /* Smallest number of joint rows for which the symbolic factorization pays off. */
 enum { LINKAGE_FROM = 24 };
 
-/* Rows of loops in one component: they are a dense matrix. */
+/* Limit of rows of loops in one component, which form a dense matrix. */
 enum { LINKAGE_LOOPS = 200 };
 
 /* Most bodies of one joint. */
@@ -82,7 +82,7 @@ static void list_bodies(saltusi_newton_kkt* l, const saltus_structure* s) {
   }
 }
 
-/* Rows of the smallest body among columns. */
+/* Number of velocities of the smallest body among columns. */
 static int carries(const saltusi_newton_kkt* l, const saltus_structure* s, int count,
                    const int* column) {
   int least = count;
@@ -103,7 +103,7 @@ static int run_from(const saltusi_newton_kkt* l, int width, const int* column, i
   return end - i;
 }
 
-/* The bodies of a joint, each once; returns one more than the maximum if there are too many. */
+/* The bodies of a joint without duplicates; returns their number, the maximum plus one if there are more. */
 static int bodies_of(const saltusi_newton_kkt* l, const saltusi_row_block* rows, int r,
                      int body[JOINT_BODIES + 1]) {
   const int* column = rows->column + (size_t)r * (size_t)rows->stride;
@@ -152,7 +152,7 @@ static int by_bodies(const void* a, const void* b) {
   return (x->place < y->place) - (x->place > y->place); /* first the pairs with a fixed index */
 }
 
-/* Pairs of the structure keep their places; those of joints follow. */
+/* Pairs of the structure keep their indices; those of joints follow. */
 static void list_pairs(saltusi_newton_kkt* l, const saltus_system* sys,
                        const saltusi_row_block* rows) {
   const saltus_structure* s = sys->structure;
@@ -268,7 +268,7 @@ static void write_bodies(saltusi_newton_kkt* l, const saltus_structure* s) {
   }
 }
 
-/* Place and stride of the entry of two velocities. */
+/* Position and stride of the entry of two velocities. */
 static int entry_of(const saltusi_newton_kkt* l, const saltus_structure* s, int i, int j,
                     int* stride) {
   const saltusi_kkt_factor* saddle = &l->saddle;
@@ -293,7 +293,7 @@ static inline void subtract_block(int m, const int n, double reach, const double
   }
 }
 
-/* Calls it with a constant size: the number of velocities of a body in the plane or in space. */
+/* Calls it with the constant sizes of bodies in the plane and in space. */
 #define BY_BODY(n, call)                                                                           \
   if ((n) == 6) {                                                                                  \
     enum { size = 6 };                                                                             \
@@ -306,7 +306,7 @@ static inline void subtract_block(int m, const int n, double reach, const double
     call;                                                                                          \
   }
 
-/* A -= reach K of the joint that a piece begins, body by body. */
+/* A -= reach K of the joint whose first segment this is, body by body. */
 static void write_bending(saltusi_newton_kkt* l, const saltus_structure* s, double reach, int piece,
                           bool couples) {
   const int at = l->joint_at[piece], width = l->joint_at[piece + 1] - at;
@@ -330,7 +330,7 @@ static void write_bending(saltusi_newton_kkt* l, const saltus_structure* s, doub
 /* Contribution of a joint segment to one body. */
 typedef struct piece_run {
   const double *G, *U_q, *over; /* first entry of the first row; 1 / size */
-  int count, stride, width;     /* rows, and from one to the next in G and U_q */
+  int count, stride, width;     /* number of rows, and their strides in G and U_q */
   double *to, *other, *weight;  /* G, H */
   int step;                     /* of H */
 } piece_run;
@@ -503,7 +503,7 @@ double saltusi_newton_kkt_moved(saltusi_newton_kkt* l, const saltus_structure* s
   for (int p = 0; p < l->joints; p++) { /* joints of these bodies, */
     s->open[s->position[s->bodies + p]] = any_open(l, p, p);
   }
-  for (int p = 0; p < l->joints; p++) { /* and all bodies of these joints */
+  for (int p = 0; p < l->joints; p++) { /* bodies that change, then all bodies of their joints */
     const int end = s->open[s->position[s->bodies + p]] ? l->joint_at[p + 1] : 0;
     for (int e = l->joint_at[p]; e < end; e += l->run[e]) {
       s->open[s->position[l->body_of[l->column[e]]]] = true;

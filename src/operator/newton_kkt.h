@@ -54,7 +54,7 @@ typedef struct saltusi_newton_kkt {
 typedef struct saltusi_newton_kkt_at {
   const saltus_point* forces; /* of A = M + fv F_v + fq F_q */
   double fv, fq;
-  const saltus_point* joints; /* of rows, with the velocity that they measure */
+  const saltus_point* joints; /* of rows, by the velocity that they measure */
   const double* P;            /* [nj] */
   double reach, measured;
 } saltusi_newton_kkt_at;
@@ -66,7 +66,8 @@ void saltusi_newton_kkt_layout(saltusi_newton_kkt* l, const saltusi_eval* eval,
                                saltus_arena* arena);
 
 /* Evaluates rows, factors the matrix, and writes diagonal [nj], W as if A were diagonal. SALTUS_RETRY_CAPACITY,
- * SALTUS_RETRY_NAN; with l->refused set it is not for this system, with l->redundant not for this place. */
+ * SALTUS_RETRY_NAN; with l->refused the method does not apply to the system, with l->redundant not to this
+ * configuration. */
 saltus_status saltusi_newton_kkt_factor(saltusi_newton_kkt* l, saltusi_eval* eval,
                                         const saltusi_newton_kkt_at* at, saltusi_row_block* rows,
                                         double* diagonal);

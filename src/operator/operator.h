@@ -33,26 +33,25 @@
 
 #include <assert.h>
 
-/* First guess of P from the memory of the last accepted step. */
+/* Initial guess of P from the memory of the last accepted step. */
 typedef struct saltusi_warm {
   int each;             /* doubles kept of a contact; 0: every solve starts from zero */
   const double* memory; /* what was kept */
   double factor;        /* impulses of this step over those of the last; 0: there are none */
-  bool joints;          /* P of joints that are not eliminated is a guess as well */
+  bool joints;          /* P of joints that are not eliminated has an initial guess as well */
 } saltusi_warm;
 
-/* What a user of the operator needs of it. */
+/* Options of an operator. */
 typedef struct saltusi_demand {
-  bool held;       /* form_held will be asked for */
+  bool held;       /* saltusi_operator_form_held is used */
   bool friction;   /* tangents of contacts with friction, and their law; else normal rows only */
   bool convective; /* c of rows */
   bool two_sided;  /* velocities are measured by rows of another configuration: H in op->measured */
-  bool own_law;    /* only solve_by is called, not solve */
+  bool own_law;    /* only saltusi_operator_solve_by is used, not solve */
   bool distributes; /* indeterminate contacts have the impulses of load_distribution.h */
   bool laws; /* contacts have the rows of their friction laws, and there are rows of dry friction */
   bool
-      all_loops; /* sparse factors of joints for any number of loops: saltusi_operator_superfluous, _miss
-                    * cover every component */
+      all_loops; /* sparse factors of joints for any number of loops: saltusi_operator_superfluous and _miss include every component */
 } saltusi_demand;
 
 typedef enum saltusi_storage {
@@ -66,7 +65,7 @@ typedef struct saltusi_groups {
   int* parent;    /* [nv] forest of the components */
   int* alone;     /* [nv] group by A alone, named after its first velocity */
   int* group;     /* [nv] the same with the eliminated joints */
-  int* mark;      /* [nv] scratch of those who go through groups */
+  int* mark;      /* [nv] scratch of loops over groups */
   int* component; /* [nv] by root of the forest, -1: no joints */
   int components;
   int* start;          /* [components + 1] rows of a component: where they start in `row` */
@@ -75,11 +74,11 @@ typedef struct saltusi_groups {
   int* column_start;   /* [components + 1] velocities of a component */
   int* column;         /* [nv] */
   long long* contacts; /* [components] that touch it */
-  long long* blocks;   /* [components] that these have without elimination */
+  long long* blocks;   /* [components] number of blocks without elimination */
   bool* eliminated;    /* [components] */
   int*
       tree; /* [components] place in the sparse factors of tree_elimination.c; -1: dense ones, or none */
-  bool* heavy; /* [components] has too many loops for these */
+  bool* heavy; /* [components] too many loops for sparse factors */
   bool any;    /* one is */
   size_t room; /* entries of LU and of gram */
   double* LU;
@@ -90,7 +89,7 @@ typedef struct saltusi_groups {
   double* part;                   /* [bilateral] scratch */
 } saltusi_groups;
 
-/* A velocity and which rows touch it. */
+/* A velocity and the rows that act on it. */
 typedef struct saltusi_signed {
   uint64_t signature;
   int velocity;
@@ -101,7 +100,8 @@ typedef struct saltusi_tree_elimination {
   saltusi_kkt_factor saddle;
   int most;       /* rows; 0: there are none */
   int loops_most; /* rows of loops in one component */
-  bool refused;   /* singular joints are too many of the loops: not for the present matrices */
+  bool
+      refused; /* singular joints are among too many loops: no sparse factors for the present matrices */
   int bodies, velocities, joints, pairs;
   int* component_of; /* [nv] component of joints, -1: none */
   int* seen;     /* [bilateral x (1 + row_width)] entries and columns of rows at the last look, */
@@ -126,7 +126,7 @@ typedef struct saltusi_tree_elimination {
 /* Solution without a stored W: matrix_free.c. */
 typedef struct saltusi_matrix_free {
   size_t from;          /* largest number of values of W that are stored */
-  int rows_max;         /* 0: no capacity before W was too large */
+  int rows_max;         /* 0: allocated once W is too large */
   double* response;     /* [rows x nv] A^-1 G of dense rows */
   double* local;        /* [6 rows] prepared data of each unit */
   double* block;        /* [3 rows] W_ii */
@@ -139,7 +139,7 @@ typedef struct saltusi_matrix_free {
   int sweeps; /* of the last solve */
 } saltusi_matrix_free;
 
-/* Contacts of a W that were last written to body space. */
+/* Contacts of the W that body space holds. */
 typedef struct saltusi_bodies_seen {
   long long formed; /* number of the W; 0: none */
   int first, last;
@@ -236,7 +236,7 @@ typedef struct saltusi_operator {
   saltusi_friction_laws laws;
 } saltusi_operator;
 
-/* Rows that a contact has in an operator with friction: tangents count only when there is friction. */
+/* Number of rows of a contact in an operator with friction: tangents count if its coefficient is positive. */
 static inline int saltusi_friction_rows(const saltus_contact_law* law) {
   return law->mu > 0.0 ? 1 + law->tangents : 1;
 }
@@ -257,7 +257,7 @@ static inline int saltusi_operator_rows(const saltusi_operator* op, const saltus
 void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
                              const saltusi_demand* demand, saltus_arena* arena);
 
-/* Empty but for rows of joints, which are the first ones. */
+/* Starts an operator with the rows of joints, which come first. */
 static inline void saltusi_operator_begin(saltusi_operator* op, int joints) {
   op->joints = joints;
   op->contacts = 0;
@@ -329,9 +329,9 @@ typedef struct saltusi_law_island {
   const int* contact; /* [units] number of a contact in the operator; -1: a joint */
   const int* offset;  /* [units + 1] rows of each: differences to offset[0] are rows of W */
   int rows;
-  const double* W;   /* [rows x rows] with eliminated joints holding still */
+  const double* W;   /* [rows x rows] with eliminated joints enforced */
   const double* rhs; /* [rows] */
-  double* P;         /* [rows] zero, and the answer */
+  double* P;         /* [rows] zero on input, then the solution */
 } saltusi_law_island;
 
 typedef saltus_status (*saltusi_island_law)(void* user, const saltusi_law_island* island);
@@ -340,8 +340,8 @@ typedef saltus_status (*saltusi_island_law)(void* user, const saltusi_law_island
 saltus_status saltusi_operator_solve_by(saltusi_operator* op, saltusi_eval* eval,
                                         saltusi_island_law law, void* user);
 
-/* After form of an operator for own laws: number of the island of each row, eliminated ones too, counted from 0 in the
- * order of their first rows. Returns how many there are. */
+/* After form of an operator for own laws: number of the island of each row, also of eliminated ones, from 0 in the
+ * order of their first rows. Returns the number of islands. */
 int saltusi_operator_islands(saltusi_operator* op, int* island);
 
 /* H */

@@ -26,7 +26,7 @@ static inline saltusi_block_entries saltusi_row_entries(const saltusi_operator* 
   return (saltusi_block_entries){op->rows.entries[r], op->rows.column + at, op->rows.G + at};
 }
 
-/* The same of H, whose rows have the columns of G where W is stored by blocks. */
+/* The same of H, whose rows have the columns of G if W is stored by blocks. */
 static inline saltusi_block_entries saltusi_measured_entries(const saltusi_operator* op, int r) {
   const saltusi_row_block* H = saltusi_operator_measured(op);
   size_t at = (size_t)r * (size_t)H->stride;
@@ -56,7 +56,7 @@ static inline void saltusi_unite(int* parent, int i, int j) {
 /* response.c: velocities that A^-1 couples, as a forest parent [nv] in which each points to itself or to a
  * smaller one; false when that is not known. */
 bool saltusi_response_groups(saltusi_operator* op, const saltusi_eval* eval, int* parent);
-/* A^-1 of a sparse vector into column and x [nv]; returns how many entries it has. */
+/* A^-1 of a sparse vector into column and x [nv]; returns its number of entries. */
 int saltusi_response_sparse(const saltusi_operator* op, const saltusi_eval* eval,
                             const saltusi_block_entries* of, int* column, double* x);
 /* x += A^-1 G P over the rows first .. last - 1; P [rows] */
@@ -68,13 +68,13 @@ void saltusi_groups_layout(saltusi_groups* g, const saltus_dims* dims, int bilat
                            saltus_arena* arena);
 bool saltusi_groups_find(saltusi_operator* op, saltusi_eval* eval);
 
-/* The eliminated component that a velocity belongs to, -1: none. */
+/* The eliminated component of a velocity, -1: none. */
 static inline int saltusi_groups_eliminated(const saltusi_groups* g, int velocity) {
   int c = g->any ? g->component[g->group[velocity]] : -1;
   return c >= 0 && g->eliminated[c] ? c : -1;
 }
 
-/* tree_elimination.c: whether sparse factors are right for component c. */
+/* tree_elimination.c: whether component c gets sparse factors. */
 void saltusi_tree_elimination_layout(saltusi_operator* op, const saltusi_eval* eval, int bilateral,
                                      bool all_loops, saltus_arena* arena);
 bool saltusi_tree_elimination_serve(const saltusi_operator* op, int c);
@@ -88,7 +88,7 @@ bool saltusi_tree_elimination_known(saltusi_operator* op);
 int saltusi_tree_elimination_heavy(const saltusi_operator* op);
 /* SALTUS_RETRY_CAPACITY, or SALTUS_RETRY_NAN when there are no factors. */
 saltus_status saltusi_tree_elimination_factor(saltusi_operator* op, saltusi_eval* eval);
-/* Whether sparse factors hold everything. */
+/* Whether sparse factors include all components. */
 bool saltusi_tree_elimination_all(const saltusi_operator* op);
 /* Whether some of their rows are linearly dependent. */
 bool saltusi_tree_elimination_dependent(const saltusi_operator* op);

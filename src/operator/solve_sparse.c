@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * solve_sparse.c - the problem by blocks: components of joints are eliminated, and what stays is given,
- * island by island where they are small, to the solvers of bands, of friction, or of equalities alone.
+ * solve_sparse.c - the problem by blocks: components of joints are eliminated, and the remaining problem is solved, by
+ * island where islands are small, by the solvers of bands, of friction, or of equalities.
  */
 #include "operator/operator_internal.h"
 
@@ -15,7 +15,7 @@
 /* Largest number of normal rows for which a W without a band is solved by dense pivoting: some milliseconds. */
 enum { PIVOTED_MAX = 200 };
 
-/* Data in the order of the units. */
+/* Data of the problem in the order of the units. */
 typedef struct solve_sparse_problem {
   const double* mu;
   const double* rhs;

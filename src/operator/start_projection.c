@@ -210,7 +210,7 @@ static void report(const saltus_start_def* def, const saltus_start_move* move) {
                 label(sys->q_labels, move->q_most));
   }
   if (move->v_moved > 0.0) {
-    /* an infinite tolerance leaves the velocities to joints and drives */
+    /* with an infinite tolerance velocities follow from joints and drives */
     saltusi_log(def->log, isinf(def->tolerance) ? SALTUS_LEVEL_NOTE : SALTUS_LEVEL_WARNING,
                 "start: velocities broke joints by up to %.3g per second and were moved by up to "
                 "%.3g (velocity %d %s)",
@@ -271,7 +271,7 @@ static saltus_status explain(projection* p, const saltus_start_move* move, saltu
   return status;
 }
 
-/* Largest violation; SALTUS_ERR_RANGE when that is too much. */
+/* Largest violation; SALTUS_ERR_RANGE above the limit. */
 static saltus_status judge(projection* p, saltus_start_move* move) {
   double tolerance = p->def->tolerance;
   saltus_status status = look(p, &move->joint, &move->penetration);

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Initial capacities, which grow on demand. Rows of a dense W, some megabytes for any size of the system; largest
- * number of fully coupled contacts that can be factored. */
+/* Initial capacities, which grow on demand: rows of a dense W, which takes some megabytes for any system, and the
+ * largest number of fully coupled contacts that can be factored. */
 enum { DENSE_FIRST = 300, DENSE_ENTRIES = 4000000, FACTORED_FIRST = 128 };
 
 /* Largest sizes whose array indices fit an int (17 GB each). */
@@ -27,7 +27,7 @@ static int smaller(size_t a, int b) {
   return a < (size_t)b ? (int)a : b;
 }
 
-/* Rows of the contact that has most of them. */
+/* Largest number of rows of a contact. */
 static int rows_of_contacts(const saltus_system* sys, bool friction, bool laws) {
   int each = 1;
   for (int i = 0; friction && i < sys->law_count && sys->laws != NULL; i++) {
@@ -125,7 +125,7 @@ void saltusi_operator_layout(saltusi_operator* op, const saltusi_eval* eval,
   }
 }
 
-/* Whether W is symmetric for all forces. */
+/* Whether W is symmetric whatever the forces. */
 static bool is_symmetric(const saltusi_operator* op, const saltusi_eval* eval) {
   bool forces = op->A->fv != 0.0 || op->A->fq != 0.0;
   return !op->apart && (op->scalar || !forces || (eval->sys.traits & SALTUS_FREE_FORCE) != 0);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * tree_elimination.c - large components of joints, eliminated by sparse factors of bodies and joints (math/kkt_factor.h).
+ * tree_elimination.c - large components of joints, eliminated by sparse factors of bodies and joints
+ * (math/kkt_factor.h).
  *
- * A body is a block of A, or where A is diagonal the velocities that the same rows touch. A joint is made of
- * rows that follow each other and share their columns, as many as its smallest body can carry.
+ * A body is a block of A, or, for a diagonal A, a set of velocities with equal rows. A joint is a sequence of
+ * consecutive rows with equal columns, at most as many as its smallest body has velocities.
  */
 #include "operator/operator_internal.h"
 
@@ -26,7 +27,7 @@ enum { TREES_CONTACTS = 64 };
 /* Limit for rows of loops in one component in a time step: they form a dense matrix. */
 enum { TREES_LOOPS = 200 };
 
-/* Most velocities of a body that is formed of velocities with equal rows. */
+/* Largest number of velocities of a body that is formed of velocities with equal rows. */
 enum { BODY_MOST = 12 };
 
 void saltusi_tree_elimination_layout(saltusi_operator* op, const saltusi_eval* eval, int bilateral,
@@ -219,7 +220,7 @@ static bool make_plan(saltusi_operator* op) {
   return saltusi_kkt_factor_plan(&t->saddle, &shape, t->loops_most);
 }
 
-/* Which component of the factors is which component of joints. */
+/* Maps components of the factors to components of joints. */
 static void name_components(saltusi_operator* op) {
   saltusi_tree_elimination* t = &op->trees;
   saltusi_groups* g = &op->groups;

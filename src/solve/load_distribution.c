@@ -20,13 +20,15 @@
 /* Compliances, as parts of the largest W_NN: the truncation error of extrapolation is of the order of their cube, the rounding error
  * of r of 1e-16 divided by a quarter of them. */
 static const double compliances[] = {1e-4, 1e-5, 1e-6};
-/* Where Newton's method does not converge from the given solution, the path starts at 1 and continues by this factor. */
+/* Factor of successive compliances of a path that starts at 1, if Newton's method does not converge from the given
+ * solution. */
 static const double path_factor = 0.2;
-/* Differences of r between compliances halve, up to this part of them: those of one status on the way to another do not. */
+/* Differences of r between compliances halve within this part of them, unless a status changes between the
+ * compliances. */
 static const double halved_part = 0.2;
 /* Differences below this part of r are rounding. */
 static const double rounding_part = 1e-10;
-/* Residual that proximal point iterations aim at; they continue as long as they halve it. */
+/* Target residual of proximal point iterations; they continue as long as they halve the residual. */
 static const double aim = 1e-15;
 /* Pivots below this part of the diagonal: the row depends on rows before it (SALTUSI_DEPENDENT). */
 static const double dependent = 1e-9;
@@ -61,7 +63,7 @@ int saltusi_dependent_rows(saltusi_load_distribution* work, int m) {
         row[j] = other[j] > 0.0 ? rest / other[j] : 0.0;
       } else if (rest > dependent * diagonal) {
         row[i] = sqrt(rest);
-      } else { /* no part in the factor */
+      } else { /* dependent rows are left out of the factor */
         row[i] = 0.0;
         work->degree++;
       }

@@ -89,7 +89,7 @@ static bool invert(const double* from, double* to) {
   return true;
 }
 
-/* Coupling in A^-1 of a body: any velocities; none between the centre of mass and rotation; none. */
+/* Coupling in A^-1 of a body: full; translation and rotation decoupled; diagonal. */
 enum { FULL, APART, DIAGONAL };
 
 static int form_of(const double* matrix) {
@@ -117,7 +117,7 @@ SALTUSI_ALWAYS_INLINE void spread_half(const double* inverse, int from, const do
   }
 }
 
-/* A^-1 G of the rows of a contact on a body. Products with zeros are omitted. */
+/* A^-1 G of the rows of a contact on a body, without products with zeros. */
 SALTUSI_ALWAYS_INLINE void spread_rows(const double* inverse, int form, const double* G,
                                        double* Y) {
   if (form == APART) {

@@ -35,7 +35,7 @@ enum {
 
 /* mu of joints: blocks without a cone. */
 #define SALTUSI_BILATERAL (-1.0)
-/* Number of contacts from which on factors in body space are worth their cost. */
+/* Smallest number of contacts for which factors in body space pay off. */
 enum { SALTUSI_BODIES_FROM = 24 };
 /* Smallest tolerance: iterations converge slowly below it. */
 #define SALTUSI_BODIES_TOL 1e-9
@@ -44,11 +44,11 @@ enum { SALTUSI_BODIES_FROM = 24 };
 typedef struct saltusi_float_precision {
   bool wanted;        /* compliance and tolerance permit its use */
   float* v;           /* [(bodies + 1) x SALTUSI_SINGLE_WIDTH] changes of velocities */
-  double mass, speed; /* units of numbers in groups */
+  double mass, speed; /* units of mass and velocity of the packed data */
 } saltusi_float_precision;
 
-/* The points of iterations: r holds x+ and becomes y = x+ + b (x+ - x), x becomes x+, before was the last y. y need
- * not lie in the cones: the result of a visit is independent of the impulses that it replaces. */
+/* The points of iterations: r holds x+ and becomes y = x+ + b (x+ - x), x becomes x+, `before` is the previous y. y may
+ * lie outside of the cones, because a visit does not depend on the impulses that it replaces. */
 typedef struct saltusi_group_points {
   double *r, *x, *before, *age;
 } saltusi_group_points;
@@ -84,7 +84,7 @@ typedef struct saltusi_bodies {
   int* run_end;   /* [units] and their ends */
   saltusi_float_precision single;
   const struct saltusi_body_kernel* kind; /* of the packed ones; NULL: none yet */
-  saltusi_group_points points; /* of contacts that are not packed, while they are iterated */
+  saltusi_group_points points; /* workspace of iterations over contacts that are not packed */
   const double* q;             /* with these free velocities */
 } saltusi_bodies;
 

@@ -18,10 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Iterations between evaluations of the residual, which cost one each. The residual is evaluated earlier if the
- * change of an iteration, as a velocity, is below a fraction of the tolerance. In single precision an evaluation
- * costs three, and the change triggers most of them: in 3000 iterations over 1000 compliant boxes the residual was
- * 0.35 to 1 times the change. */
+/* Iterations between evaluations of the residual. An evaluation costs as much as one iteration, in single precision as
+ * three. The residual is evaluated earlier if the change of an iteration, as a velocity, is below a fraction of the
+ * tolerance; over 3000 iterations of 1000 compliant boxes it was 0.35 to 1 times that change. */
 enum { LOOK = 10, SELDOM = 40 };
 static const double look_part = 0.7, seldom_part = 1.3;
 /* Residual at the last iteration, in tolerances, at which it is worth continuing. */
@@ -106,9 +105,10 @@ static const saltusi_body_kernel single_contacts = {.cost = 450.0,
                                                     .forget = forget,
                                                     .fetch = fetch};
 
-/* In the order of their use. cost: multiply-adds of a visit with its momentum and one-contact solution, relative to
- * those of factors, 0.15 to 0.2 ns. A visit of balls counts as 110: with that six runs of 125 rigid spheres, whose
- * problems are hard for any number of iterations, took 1.4 times the iterations and 9 % more time. */
+/* Kernels in the order in which they are tried. cost: of a visit with its momentum and one-contact solution, in
+ * multiply-adds of a factorisation, which take 0.15 to 0.2 ns. A visit of balls counts as 110: with that six runs of
+ * 125 rigid spheres, whose problems are hard for any number of iterations, took 1.4 times the iterations and 9 % more
+ * time. */
 static const saltusi_body_kernel* const kernels[] = {&saltusi_body_kernel_float,
                                                      &saltusi_body_kernel_sphere,
                                                      &saltusi_body_kernel_rigid, &single_contacts};
@@ -205,7 +205,7 @@ double saltusi_visit_cost(const saltusi_friction_case* in) {
   return kernel_of(in)->cost;
 }
 
-/* From r without momentum; returns the residual. */
+/* Restarts from r without momentum; returns the residual. */
 static double start_at(saltusi_gauss_seidel_work* work, const saltusi_friction_case* in,
                        double* r) {
   const saltusi_body_kernel* kernel = in->bodies->kind;

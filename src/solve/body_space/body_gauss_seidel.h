@@ -12,7 +12,7 @@
 typedef struct saltusi_body_gauss_seidel {
   int sweeps;
   double tol;
-  int further;   /* more iterations near the tolerance; 0: none */
+  int further;   /* additional iterations near the tolerance; 0: none */
   bool plain;    /* without momentum */
   double known;  /* residual of r; 0: not evaluated */
   bool standing; /* r is unchanged since the last saltusi_gauss_seidel_residual */

@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Runs that are examined for a lane; most lanes. */
+/* Number of waiting runs that are examined for a lane; largest number of lanes. */
 enum { LANES = SALTUSI_LANES, AHEAD = 64, MOST = SALTUSI_FLOAT_LANES };
 
 /* State of the lanes. Waiting runs are linked by their first contacts, in order: b->run is the next one. */
@@ -69,7 +69,7 @@ static bool take_run(const saltusi_bodies* b, schedule* s, int lane) {
   return false;
 }
 
-/* Runs for the idle lanes, if one has ended since the last group; false: no lane has any. */
+/* Assigns waiting runs to idle lanes, if a run has ended since the last group; false: all lanes are idle. */
 static bool take_runs(const saltusi_bodies* b, schedule* s) {
   bool wanted = b->groups == 0, any = false;
   for (int l = 0; l < s->lanes; l++) {
@@ -81,7 +81,7 @@ static bool take_runs(const saltusi_bodies* b, schedule* s) {
   }
   for (int l = 0; l < s->lanes; l++) {
     if (s->pair[l][0] == b->bodies && wanted) {
-      wanted = take_run(b, s, l); /* if one lane finds none, the next one does not either */
+      wanted = take_run(b, s, l); /* without a run for one lane there is none for the next */
     }
     any = any || s->pair[l][0] < b->bodies;
   }

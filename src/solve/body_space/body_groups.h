@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* Positions in a group of any kind, each of so many lanes: impulses y, x and the last y, the age of their momentum
+/* Positions in a group of any kind, each of so many lanes: impulses y, x and the previous y, the age of their momentum
  * (saltusi_momentum), friction and rho. Data of one kind start at SALTUSI_GROUP_OWN. */
 enum {
   SALTUSI_GROUP_IMPULSE = 0,

@@ -89,8 +89,8 @@ void saltusi_krylov_prepare(saltusi_body_krylov* k, const saltusi_bodies* b) {
 
 /* ---- the matrix ---- */
 
-/* Block += G_s K G_o^T, column by column: column c is F times row c of (G_o)^T, F = G_s K [row k: WIDTH numbers].
- * Two columns are three times four numbers. */
+/* Block += G_s K G_o^T, column by column: column c is F times row c of (G_o)^T, F = G_s K [row k: WIDTH numbers]. Two
+ * columns of six numbers are three vectors of four. */
 SALTUSI_ALWAYS_INLINE void add_product(double F[3][WIDTH], const double* G, double* block) {
   for (int c = 0; c < WIDTH; c += 2) {
     double* to = block + (size_t)c * WIDTH;
@@ -197,8 +197,8 @@ SALTUSI_FOR_MACHINES static void scale_row(saltusi_body_krylov* k, int i) {
   }
 }
 
-/* The inverse of a block after Gauss and Jordan, [block | 1] to [1 | inverse], with pivots by columns: where
- * contacts slip blocks are far from symmetric. False when it is singular. */
+/* The inverse of a block by Gauss-Jordan elimination with column pivoting: blocks of slipping contacts are far from
+ * symmetric. False when it is singular. */
 SALTUSI_FOR_MACHINES static bool invert(const float* from, float* to) {
   double a[WIDTH][2 * WIDTH];
   for (int i = 0; i < WIDTH; i++) {
@@ -253,7 +253,7 @@ bool saltusi_krylov_form(saltusi_body_krylov* k, const saltusi_bodies* b, const 
 
 /* ---- products ---- */
 
-/* A sum of blocks times vectors, in three parts until it is read. */
+/* A sum of blocks times vectors, accumulated in three parts. */
 typedef struct sum {
   saltusi_lanes first, middle, last;
 } sum;
@@ -336,12 +336,12 @@ SALTUSI_FOR_MACHINES static void add_direction(const saltusi_body_krylov* k, dou
 
 /* ---- minimal residuals ---- */
 
-/* The triangle of the rotated small system: column j holds its numbers above the diagonal. */
+/* The triangular factor of the least-squares problem: column j holds its entries above the diagonal. */
 typedef struct small_system {
   double R[DEPTH][DEPTH + 1], cosine[DEPTH], sine[DEPTH], right[DEPTH + 1];
 } small_system;
 
-/* By four sums at a time. */
+/* Dot product in four partial sums. */
 SALTUSI_FOR_MACHINES static double dot(int n, const double* x, const double* y) {
   saltusi_lanes first = {0.0}, second = {0.0};
   int a = 0;
@@ -382,7 +382,7 @@ static double orthogonalise(const saltusi_body_krylov* k, int j, double* column)
   return length;
 }
 
-/* Givens: the rotations so far, then the one that removes `below`. */
+/* Applies the previous Givens rotations, then the one that eliminates `below`. */
 static void rotate(small_system* s, int j, double below) {
   double* column = s->R[j];
   for (int i = 0; i < j; i++) {

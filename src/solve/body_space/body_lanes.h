@@ -15,8 +15,8 @@ typedef struct saltusi_pairs {
   saltusi_lanes a[SALTUSI_BODY_WIDTH], b[SALTUSI_BODY_WIDTH];
 } saltusi_pairs;
 
-/* Four bodies, each six consecutive numbers, to six vectors and back. Compilers with vector permutations need 22
- * operations instead of 40, and load what was stored at once in one piece, without store forwarding stalls. */
+/* Four bodies, each six consecutive numbers, to six vectors and back. With vector permutations this takes 22 operations
+ * instead of 40, and loads match the stores before them, so that there are no store-forwarding stalls. */
 #if defined(__clang__) || __GNUC__ >= 12
 SALTUSI_ALWAYS_INLINE void saltusi_transpose(double* const from[SALTUSI_LANES], saltusi_lanes* to) {
   saltusi_lanes r[SALTUSI_LANES];

@@ -24,7 +24,7 @@
 
 /* Weight of velocities. Measured on settling piles: 10 and 100 take a third more steps, 1 three times as many. */
 static const double weight = 30.0;
-/* e while full steps are taken from the first on: near a solution, where stiff stacks need it. */
+/* e while all steps so far were full ones: near a solution, where stiff stacks need it. */
 static const double soft_sharp = 1e-6;
 /* e after that, its minimum, and its factors after a full step, a short one and one without gain. */
 static const double soft_first = 1e-2;
@@ -34,7 +34,7 @@ static const double soft_less = 0.3;
 static const double soft_more = 3.0;
 static const double soft_refused = 10.0;
 static const double short_step = 0.2;
-/* Number of stored sizes of Phi, halvings of a step, and its required gain. */
+/* Number of stored norms of Phi, most halvings of a step, and the required decrease. */
 enum { MEMORY = 8, HALVINGS = 10 };
 static const double armijo = 1e-3;
 /* Gauss-Seidel iterations after each step. Measured: 5 fail twice as often, 50 take half as long again. */

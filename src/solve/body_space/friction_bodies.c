@@ -35,11 +35,11 @@ static const double soft_least = 1e-3;
 static const double single_tol = 5e-7;
 static const double before_newton = 10.0;
 static const double sweeps_again = 8.0;
-/* Newton steps: the largest number, and the number after which the residual must have decreased. */
+/* Newton steps: their limit, and the number after which the residual must have decreased. */
 enum { STEPS = 20, TRIAL = 4 };
 /* Newton steps after the interior point, whose result has to be nearly converged. */
 enum { FEW_STEPS = 8 };
-/* The interior point: its iterations. */
+/* Iterations of the interior point. */
 enum { INTERIOR = 25 };
 /* Restarts: initial guess of the iterations as a multiple of the best impulses so far, and distance inside the cones at
  * which the interior point then starts. Of 60 hard problems of 125 spheres three quarters are solved by the first
@@ -55,7 +55,7 @@ enum { PROXIMAL = 150, PROXIMAL_TRIAL = 60 };
 /* Factorisations after the tolerance is reached: resting bodies then stay at rest for many steps without iterations. A
  * wall of 205 bricks takes 6 iterations a step with them, 21 without. */
 enum { PROXIMAL_DEEPER = 12 };
-/* Factorisations of its last use, and the index of the restart after which it is used. */
+/* Factorisations of its last use, and the number of restarts before it. */
 enum { PROXIMAL_LONG = 150, PROXIMAL_AFTER = 1 };
 /* Perturbed restarts: their number, the number after which the augmented Lagrangian is used again, and the perturbations
  * relative to |q|. */
@@ -221,9 +221,9 @@ static bool attempt(saltusi_friction_run* run, double each, double inside) {
 }
 
 /* Perturbed restart: solves a nearby problem, from impulses changed at random, and the given one from its solution.
- * If friction makes the iterations and the augmented Lagrangian leave solutions again, and the path of the interior
- * point turns back, each perturbation is an independent trial: one of a few is solved, and mostly the given problem
- * from its solution. */
+ * With large friction the iterations and the augmented Lagrangian can leave solutions again, and the path of the
+ * interior point can turn back. Each perturbation is then an independent trial: one of a few is solved, and its
+ * solution leads to one of the given problem in most cases. */
 static bool detour(saltusi_friction_run* run, double each, int round) {
   saltusi_friction_work* work = run->work;
   const int rows = work->pattern.rows;

@@ -44,7 +44,7 @@ enum {
 };
 enum { LANES = SALTUSI_LANES, GROUP = FIELDS * LANES, WIDTH = SALTUSI_BODY_WIDTH };
 
-/* Most groups per contact: if half of all lanes are idle, one after the other is as fast. */
+/* Most groups per contact: with half of all lanes idle, contacts one by one are as fast. */
 static const double most_groups = 0.5;
 /* |psi| of slipping contacts, a hundred times the rounding unless S is nearly singular. They are projected onto the
  * cone, and the next visit starts from here. */
@@ -52,7 +52,7 @@ static const double slip_tol = 1e-12;
 /* Newton's steps for it. */
 enum { SLIP_STEPS = 8 };
 
-/* 1 / m in all directions, and no coupling between velocities of the centre and of rotation. */
+/* Whether A^-1 has 1 / m in all directions and does not couple translation and rotation. */
 static bool is_rigid(const double* inverse) {
   for (int a = 0; a < 3; a++) {
     for (int c = 0; c < WIDTH; c++) {

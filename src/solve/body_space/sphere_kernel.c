@@ -37,7 +37,7 @@ enum {
 };
 enum { LANES = SALTUSI_LANES, GROUP = FIELDS * LANES, WIDTH = SALTUSI_BODY_WIDTH };
 
-/* Most groups of four per contact, with one in four lanes idle: above it one after the other is as fast. */
+/* Most groups of four per contact: with more idle lanes than one in four, contacts one by one are as fast. */
 static const double most_groups = 0.33;
 
 /* Relative deviation up to which rows count as those of balls: some roundings of arms and frames. */
@@ -61,7 +61,7 @@ static bool is_round(const double* W) {
          fabs(W[7]) <= small;
 }
 
-/* Rows of one side: those of velocities agree with the frame times `sign`, the normal has no arm. */
+/* Whether rows of one side are those of a ball: translation is the frame times `sign`, the normal has no arm. */
 static bool fits(const double* G, const double* frame, double sign) {
   for (int k = 0; k < 3; k++) {
     for (int a = 0; a < 3; a++) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * accelerated_gauss_seidel.c - x+ = sweep(y), y+ = x+ + b (x+ - x), put back on the cones: Nesterov's
- * extrapolation (Soviet Math. Dokl. 27 (1983) 372-376) around Gauss-Seidel. The weight b = a / (a + 3)
- * grows with the age a of the momentum, which is kept for each contact and halved where the last change
- * points against the motion, (y - x+).(x+ - x) > 0. That is the gradient rule of O'Donoghue & Candes
- * (Found. Comput. Math. 15 (2015) 715-732), who restart all unknowns. With a global restart a handful of
- * contacts would stop the others every few hundred iterations; with age 0 a contact loses its whole momentum.
+ * accelerated_gauss_seidel.c - x+ = one iteration from y, y+ = x+ + b (x+ - x), projected onto the cones: Nesterov's
+ * extrapolation (Soviet Math. Dokl. 27 (1983) 372-376) around Gauss-Seidel. The weight b = a / (a + 3) grows with the
+ * age a of the momentum, which is kept for each contact and halved where the last change points against the motion, (y
+ * - x+).(x+ - x) > 0. That is the gradient rule of O'Donoghue & Candes (Found. Comput. Math. 15 (2015) 715-732), who
+ * restart all unknowns. A global restart would stop all contacts every few hundred iterations because of a few of them.
+ * An age of 0 would discard the whole momentum of a contact.
  *
- * Intended for self-stress (W r = 0, as of bodies wedged between walls), on which plain Gauss-Seidel and
- * Newton's method are slow: these impulses grow by a small constant per iteration until the contacts stick.
- * An initial guess with all contacts under preload approaches the solution from above, often faster.
+ * Intended for self-stress (W r = 0, as of bodies wedged between walls), on which plain Gauss-Seidel and Newton's
+ * method are slow: these impulses grow by a small constant per iteration until the contacts stick. An initial guess
+ * with all contacts under preload approaches the solution from above, often faster.
  */
 #include "solve/friction/accelerated_gauss_seidel.h"
 
@@ -20,17 +20,16 @@
 #include <assert.h>
 #include <string.h>
 
-/* The weight stays below this, so that errors of the distant past fade: over 500 sweeps, the
- * STRESS_SWEEPS of friction_auto.c. */
+/* Upper bound of the weight, so that old errors decay: within 500 iterations, the STRESS_SWEEPS of friction_auto.c. */
 static const double weight_limit = 0.998;
 /* b = a / (a + 3), Nesterov's sequence as Su, Boyd & Candes (J. Mach. Learn. Res. 17 (2016) 1-43) write it. */
 static const double weight_delay = 3.0;
-/* The increment of one iteration understates the remaining error, by about ten with weights near one. The
- * residual decides; it is evaluated every LOOK iterations. */
+/* With weights near one, the increment of an iteration is about a tenth of the remaining error. The residual, evaluated
+ * every LOOK iterations, is the stopping criterion. */
 static const double increment_part = 0.1;
 enum { LOOK = 25 };
-/* Iterations without a lower residual after which all momentum is dropped: of packings of 2374 contacts in an
- * impact 50 save a third of them, 100 none. */
+/* Iterations without a lower residual after which all momentum is dropped. On packings of 2374 contacts in an impact,
+ * 50 saves a third of the iterations, 100 none. */
 enum { PATIENCE = 50 };
 
 void saltusi_candidate_start(saltusi_iterate_candidate* candidate, const saltusi_friction_case* in,
@@ -56,7 +55,7 @@ void saltusi_candidate_press(saltusi_iterate_candidate* candidate, const saltusi
   }
 }
 
-/* y from the sweep's x+ (given in y), x becomes x+. */
+/* y of the next iteration; y holds x+ on input, x becomes x+. */
 typedef struct extrapolation {
   const saltusi_friction_case* in;
   const double* before;

@@ -22,7 +22,7 @@ void saltusi_candidate_press(saltusi_iterate_candidate* candidate, const saltusi
 void saltusi_candidate_start(saltusi_iterate_candidate* candidate, const saltusi_friction_case* in,
                              double part, const double* from);
 
-/* Goes on with the candidate; `lowest` [rows] gets the point with the smallest increment, whose residual
+/* Continues the iteration of the candidate; `lowest` [rows] gets the point with the smallest increment, whose residual
  * is returned. */
 saltusi_stage saltusi_accelerated_gauss_seidel(saltusi_gauss_seidel_work* work,
                                                saltusi_friction_case* in, int sweeps, double tol,

@@ -33,7 +33,7 @@ static bool is_circular(const saltus_cone* cone) {
                     : cone->balls == 0 || (cone->rows[0] <= 2 && cone->held[0] == 0.0));
 }
 
-/* Units of c; false: other cones, or too large. */
+/* Writes the constraint blocks of c; false: other cones, or too large. */
 static bool put_units(saltusi_circular_cones* c, const saltus_cone_problem* p) {
   if (p->units > c->units_max) {
     return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * circular_cones.h - problems of saltus/cone.h that have circular cones and dry rows alone, by the portfolio of friction
+ * circular_cones.h - problems of saltus/cone.h with circular cones and dry rows only, by the portfolio of friction
  * problems. A dry row |r| <= h is the tangent of a contact with mu = 1 whose normal is coupled to no other row:
  *
  *   u_N = w (r_N - h) = 0,   w = W_kk of the dry row

@@ -57,7 +57,8 @@ typedef struct unit_out {
   double *phi, *by_r, *by_u;
 } unit_out;
 
-/* Slides on the ball of radius R in the direction y of size `size`: phi = (r - R y / size) / rho. slope: of R by r_N. */
+/* phi of a ball of radius R that slides in the direction y with |y| = size: (r - R y / size) / rho. slope: dR /
+ * dr_N. */
 static void slide_ball(int d, int at, double rho, double R, const double* y, double slope,
                        const unit_out* out) {
   double size2 = 0.0;
@@ -204,7 +205,8 @@ static double newton(saltusi_balls* w, const saltus_cone_problem* p, double tol,
   return size;
 }
 
-/* Row factors that give every ball of a unit the mean diagonal of the normal row: balls of rolling have other units. */
+/* Row factors that give every ball of a unit the mean diagonal of the normal row: rows of rolling have other physical
+ * units. */
 static void scales(const saltus_cone* cone, int n, const double* W, double* s) {
   const double normal = cone->dry ? 1.0 : 1.0 / weight(n, W, 0, 1);
   int at = cone->dry ? 0 : 1;
@@ -217,7 +219,7 @@ static void scales(const saltus_cone* cone, int n, const double* W, double* s) {
   }
 }
 
-/* A unit alone with memory of its own. */
+/* The problem of a single unit, with its own memory. */
 typedef struct unit_memory {
   double u[D], phi[D], next[D], best[D], by_r[D * D], by_u[D * D], J[D * D];
   int pivot[D];
@@ -235,8 +237,8 @@ static saltusi_balls unit_work(unit_memory* m) {
                          .factor = 1.0};
 }
 
-/* Balls of one unit at the normal impulse x, which is convex: Newton, and projected gradients where that fails. Returns
- * the normal velocity. */
+/* The balls of one unit at the normal impulse x, a convex problem: Newton's method, or projected gradients where that
+ * fails. Returns the normal velocity. */
 static double balls_at(const saltus_cone_problem* p, double x, double* r) {
   const int n = p->rows, d = n - 1, offset[2] = {0, n - 1};
   double W[D * D], q[D], trace = 0.0;
@@ -271,8 +273,8 @@ static double balls_at(const saltus_cone_problem* p, double x, double* r) {
   return p->q[0] + saltusi_dot(n, p->W, r);
 }
 
-/* One unit, guaranteed to converge: the normal velocity is a continuous function of the normal impulse, and changes its
- * sign. */
+/* One unit by bisection, which always converges: the normal velocity is a continuous function of the normal impulse and
+ * changes its sign. */
 static void nested(const saltus_cone_problem* p, double* r) {
   enum { DOUBLINGS = 60, HALVINGS = 80 };
   double low = 0.0, high = norm(p->rows, p->q) * weight(p->rows, p->W, 0, 1);
@@ -290,7 +292,7 @@ static void nested(const saltus_cone_problem* p, double* r) {
   balls_at(p, high, r);
 }
 
-/* A dry row whose velocity no impulse changes, at a dead centre of a linkage, has its bound against that velocity. */
+/* A dry row with W_kk = 0, at a dead centre of a linkage: the impulse is at its bound, opposite to the velocity. */
 static bool is_prescribed(const saltus_cone_problem* p, int i, double* r) {
   const size_t at = (size_t)p->offset[i], n = (size_t)p->rows;
   if (!p->cone[i].dry || p->W[at * (n + 1)] > 0.0) {
@@ -340,7 +342,7 @@ static void solve_unit(saltusi_balls* w, const saltus_cone_problem* p, int i, do
   w->iterations++;
 }
 
-/* Another initial guess after several failures: random impulses, the same on every machine. */
+/* Another initial guess after several failures: pseudorandom impulses, equal on every machine. */
 static void start_elsewhere(const saltus_cone_problem* p, double unit, int round, double* r) {
   uint64_t state = (uint64_t)(unsigned)round * 0x9e3779b97f4a7c15ULL + 1ULL;
   memset(r, 0, (size_t)p->rows * sizeof(double));
@@ -374,7 +376,7 @@ void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena
   saltusi_circular_layout(&work->circular, units, rows, arena);
 }
 
-/* Residual of the portfolio of friction problems that ends the search here as it does there. */
+/* Residual at which the portfolio of friction problems ends the search, here as there. */
 static const double accepted = 1e-10;
 
 /* Linearly dependent active rows have singular Jacobians: circular cones and dry rows by the portfolio. Whether r is
@@ -391,7 +393,7 @@ double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* probl
   assert(work != NULL && problem != NULL && r != NULL && problem->rows <= work->rows_max);
   enum { ROUNDS = 80, NEWTON = 25, POLISH = 2 };
   const double unit = saltusi_velocity_unit(problem->rows, problem->q);
-  /* another rho, so that Newton's method takes another path */
+  /* a different rho gives Newton's method a different path */
   static const double factors[] = {1.0, 1.0, 0.1, 10.0, 0.01, 100.0};
   enum { FACTORS = sizeof factors / sizeof factors[0] };
   work->iterations = 0;

@@ -26,7 +26,7 @@ typedef struct saltusi_balls {
 
 void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena* arena);
 
-/* Normalised residual of the answer in r, which holds the first guess; u is in work->u. */
+/* Solves from the initial guess in r, which gets the solution; returns its normalised residual. u is in work->u. */
 double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* problem, double tol,
                            double* r);
 

@@ -3,11 +3,10 @@
  *
  * domains.c - see domains.h.
  *
- * Domains are intervals of a sequence of the units, of equal work. In the order of the problem they are
- * layers of a packing when bodies are numbered layer by layer, and two or three colours do. Where it
- * takes more, units are numbered breadth first, whose levels meet only their neighbours (Cuthill &
- * McKee, Proc. 24th ACM Conf. (1969) 157-172), from an end of each component (George & Liu, ACM TOMS 5
- * (1979) 284-295).
+ * Domains are intervals of a sequence of the units, of equal work. If bodies are numbered layer by layer, domains in
+ * the order of the problem are layers of a packing, and two or three colours suffice. Where more colours are needed,
+ * units are numbered breadth first, so that a level is coupled to its neighbours only (Cuthill & McKee, Proc. 24th ACM
+ * Conf. (1969) 157-172), from an end of each component (George & Liu, ACM TOMS 5 (1979) 284-295).
  */
 #include "solve/friction/domains.h"
 
@@ -20,9 +19,9 @@
 /* Units per domain: one iteration over them takes about 50 microseconds, ten times the cost of passing the domain to
  * another thread. */
 enum { DOMAIN_UNITS = 250 };
-/* Smallest number of domains that two threads can share: two of each of two colours. */
+/* Smallest number of domains for two threads: two of each of two colours. */
 enum { DOMAINS_LEAST = 4 };
-/* Domains of a colour with which the order of the problem is kept: enough for so many threads. */
+/* Number of domains per colour, and so of threads, from which on the order of the problem is kept. */
 enum { THREADS_SERVED = 8 };
 
 void saltusi_domains_layout(saltusi_domains* domains, int units, int unit_max,
@@ -35,7 +34,7 @@ void saltusi_domains_layout(saltusi_domains* domains, int units, int unit_max,
   domains->scratch = SALTUS_PUSH2(arena, double, SALTUSI_DOMAINS_MOST, unit_max);
 }
 
-/* A sequence cut into intervals, and their colours. */
+/* A partition of a sequence into intervals, and their colours. */
 typedef struct cut {
   int count;
   int colours;
@@ -43,7 +42,7 @@ typedef struct cut {
   int colour[SALTUSI_DOMAINS_MOST];
 } cut;
 
-/* Intervals of equal work in `sequence`; rank is its inverse and becomes the domain of each unit. */
+/* Partitions `sequence` into intervals of equal work; rank, its inverse on input, becomes the domain of each unit. */
 static void cut_evenly(const saltusi_friction_pattern* pattern, const int* sequence, cut* out,
                        int* domain) {
   double done = 0.0;
@@ -62,7 +61,7 @@ static void cut_evenly(const saltusi_friction_pattern* pattern, const int* seque
   }
 }
 
-/* The least colour that no neighbour with a lower number has. */
+/* The smallest colour that differs from those of all neighbours with a lower number. */
 static void colour_domains(const saltusi_friction_pattern* pattern, const int* domain, cut* out) {
   uint64_t near[SALTUSI_DOMAINS_MOST] = {0};
   for (int i = 0; i < pattern->units; i++) {
@@ -106,7 +105,7 @@ static int spread(const saltusi_friction_pattern* pattern, int seed, int found, 
   return found;
 }
 
-/* Every component breadth first from the unit that is last when one starts anywhere. */
+/* Numbers every component breadth first, from the last unit of a first search from an arbitrary one. */
 static void breadth_first(const saltusi_friction_pattern* pattern, int* sequence, int* rank) {
   int found = 0;
   for (int i = 0; i < pattern->units; i++) {
@@ -125,7 +124,7 @@ static void breadth_first(const saltusi_friction_pattern* pattern, int* sequence
   }
 }
 
-/* unit and place by colour, domain and sequence; place holds the sequence before. */
+/* Sorts units by colour, domain and sequence into unit and place; place holds the sequence on input. */
 static void put_in_order(saltusi_domains* domains, const cut* c, int* sequence) {
   int at = 0;
   int domain = 0;

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * domains.h - an order of the units of a friction problem in which several threads can sweep.
+ * domains.h - an order of the units of a friction problem for parallel Gauss-Seidel iterations.
  *
- * Units are cut into domains and these are coloured: no block of W couples two domains of one colour.
- * An iteration visits the units in this order: colour after colour, in each domain after domain. Domains of
- * one colour are independent and can run in parallel on any number of threads. Domains depend on the pattern of W
- * alone, never on the threads, so results are bitwise identical.
+ * Units are partitioned into domains, which are coloured: no block of W couples two domains of one colour. An iteration
+ * visits the colours one after the other; domains of one colour are independent and run on any number of threads.
+ * Domains depend on the pattern of W alone, never on the threads, so results are bitwise identical.
  *
- * "place" is an index in the new order. Few units stay one domain in the order of the problem.
+ * "place" is an index in the new order. Small problems are one domain in their own order.
  */
 #ifndef SALTUSI_DOMAINS_H
 #define SALTUSI_DOMAINS_H
 
 #include "solve/friction/friction_case.h"
 
-/* As many as bits of a word, in which the neighbours of a domain are kept. */
+/* Largest number of colours: the colours of the neighbours of a domain are bits of a word. */
 enum { SALTUSI_DOMAINS_MOST = 64 };
 
 struct saltusi_domains {
-  int units;                            /* 0: not made for this pattern */
+  int units;                            /* 0: not computed for this pattern */
   int count;                            /* of domains */
-  int colours;                          /* 1: in one domain, as the problem has them */
+  int colours;                          /* 1: one domain in the order of the problem */
   int colour[SALTUSI_DOMAINS_MOST + 1]; /* first domain of each colour; count */
-  int first[SALTUSI_DOMAINS_MOST + 1];  /* first place of each domain; units */
+  int first[SALTUSI_DOMAINS_MOST + 1];  /* first index of each domain; units */
   int* unit;                            /* [units] by place */
   int* place;                           /* [units] by unit */
   double* miss;                         /* [units] scratch for sums over units */
@@ -37,12 +36,12 @@ void saltusi_domains_layout(saltusi_domains* domains, int units, int unit_max, s
 void saltusi_domains_number(saltusi_domains* domains, const saltusi_friction_pattern* pattern,
                             int least);
 
-/* The same with domains of the usual size; NULL where the problem stays whole. */
+/* The same with domains of the usual size; NULL: the problem is one domain. */
 const saltusi_domains* saltusi_domains_of(saltusi_domains* domains,
                                           const saltusi_friction_pattern* pattern);
 
-/* Work on vectors is done in as many parts as there are domains, each of units that follow each other
- * in the order of the problem. */
+/* Operations on vectors have as many parts as there are domains, each of consecutive units in the order of the
+ * problem. */
 static inline int saltusi_parts(const saltusi_friction_case* in) {
   return in->domains != NULL ? in->domains->count : 1;
 }

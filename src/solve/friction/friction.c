@@ -23,7 +23,7 @@ static void solve_gauss_seidel(saltusi_friction_run* run) {
 static void solve_momentum(saltusi_friction_run* run) {
   const saltus_momentum_sweeps_options* o = run->options;
   saltusi_friction_work* work = run->work;
-  /* in the memory of Anderson's method */
+  /* shares the memory of Anderson acceleration */
   saltusi_iterate_candidate candidate = {.r = work->sweep.mixing.last_f,
                                          .age = work->sweep.mixing.df};
   if (o->pressure > 0.0) {
@@ -112,7 +112,7 @@ SOLVER(newton, "semismooth-newton",
 SOLVER(proximal, "proximal", "proximal point iteration around sweeps, Newton and interior point",
        "Acary, Bremond & Huber, INRIA RR-9118 (2018)", proximal_fields, saltus_iteration_options,
        true)
-/* Every friction solver there is. To add one: its file, its line here, its page in docs/solvers. */
+/* All friction solvers. A new one needs its file, a line here, and a page in docs/solvers. */
 static const saltusi_friction_ops* const registry[] = {
     &saltusi_friction_auto,
     &gauss_seidel,
@@ -127,7 +127,7 @@ enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 struct saltus_friction_solver {
   const saltusi_friction_ops* ops;
   saltus_log log;
-  size_t bytes; /* of this struct with the options behind it */
+  size_t bytes; /* of this struct and the options that follow it */
   void* options;
   saltusi_friction_work work;
 };
@@ -292,10 +292,12 @@ saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
   }
   if (status == SALTUS_OK && solver->ops->factorises) {
     saltusi_friction_reserve(
-        &solver->work); /* too large is not an error: first-order methods remain */
+        &solver
+             ->work); /* factors that are too large are not an error: first-order methods remain */
   }
   if (status == SALTUS_OK && solver->ops->reserve != NULL) {
-    solver->ops->reserve(&solver->work, solver->options); /* the solve says when it is too large */
+    solver->ops->reserve(&solver->work,
+                         solver->options); /* the solve reports problems that are too large */
   }
   return status;
 }

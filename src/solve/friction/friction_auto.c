@@ -20,62 +20,62 @@
 #include <math.h>
 #include <string.h>
 
-/* All constants of the portfolio with their origin. "Measured" is on 34 published problems and 56
- * random packings of 200 to 600 contacts, half of them in an impact, to 1e-8 and some to 1e-4: how the
- * geometric mean of the counted work changes when the number is halved and when it is doubled; as many
- * are solved. Counts of sweeps and iterations grow in work with the problem by
- * themselves; sizes of problems are where one kind of work overtakes another. */
+/* All constants of the portfolio with their origin. "Measured" is on 34 published problems and 56 random packings of
+ * 200 to 600 contacts, half of them in an impact, to 1e-8 and some to 1e-4: the change of the geometric mean of the
+ * counted work when the number is halved and when it is doubled; the number of solved problems is the same. Sizes of
+ * problems are those at which one method becomes cheaper than another. */
 
-/* Interior-point iterations of a start: 12 to 78 were needed, 25 are the middle. For predictions
- * (measured: -1 %, +1 %), and after so many a start that is far from complementarity is given up (+2 %,
- * +2 %; never given up: +4 %). */
+/* Interior-point iterations of a start: 12 to 78 were needed, the median is 25. Used for predictions (measured: -1 %,
+ * +1 %). A start that is far from complementarity after this number is abandoned (+2 %, +2 %; never abandoned: +4
+ * %). */
 enum { INTERIOR_EXPECTED = 25 };
-/* Iterations of a start at most: above the 78. Measured: -1 %, 0. */
+/* Limit of the iterations of a start, above the 78. Measured: -1 %, 0. */
 enum { INTERIOR_MOST = 100 };
-/* Where Newton takes over from the interior point: about the root of rounding, below which its matrices
- * lose half of their digits. Measured: 1e-10 0, 1e-6 -3 %. */
+/* Residual at which Newton's method follows the interior point: about the square root of rounding, below which the
+ * matrices of the interior point lose half of their digits. Measured: 1e-10 0, 1e-6 -3 %. */
 static const double interior_tol = 1e-8;
-/* Units beyond which a new start of the interior point is cheaper than factors with pivoting. Measured:
- * for none -1 %, for 1200 +1 %; dependent rows of few contacts need it. */
+/* Number of units above which a new start of the interior point is cheaper than factors with pivoting. Measured: 0 -1
+ * %, 1200 +1 %; linearly dependent rows of few contacts require pivoting. */
 enum { PIVOTED_UNITS = 400 };
 
-/* Steps of Newton's method at most; 22 were needed. Measured: +1 %, 0. */
+/* Limit of Newton steps; 22 were needed. Measured: +1 %, 0. */
 enum { NEWTON_STEPS = 30 };
 /* Newton steps after which the residual must have decreased. Measured: 12 far from a solution +3 %; 5 takes 5 % less,
  * but a packing of slippery spheres in tests/problems is not solved then. */
 enum { NEWTON_TRIAL = 7 };
-/* Newton's method is tried if Gauss-Seidel is predicted to need more than this many Newton steps: about one trial.
- * Measured: +1 %, -3 %. */
+/* Newton's method is tried if the predicted Gauss-Seidel iterations cost more than this many Newton steps, about one
+ * trial. Measured: +1 %, -3 %. */
 static const double probe_steps = 6.0;
-/* Looser tolerances are reached first by Gauss-Seidel, as a rule. */
+/* Gauss-Seidel reaches looser tolerances first in most cases. */
 static const double probe_tolerance = 1e-5;
-/* Compliance of the contacts in the first trial, relative to the diagonal. Measured: 1e-5 +1 %. */
+/* Compliance of contacts in the first Newton trial, relative to the diagonal. Measured: 1e-5 +1 %. */
 static const double probe_softness = 1e-4;
 
-/* Iterations of the first block, and how many more than predicted the last one may have: the smallest number that
- * determines a rate, with five changes in the acceleration. Measured: 20 in their place +4 %, 40 likewise. */
+/* Iterations of the first block, and the excess over the prediction that the last block may have: the smallest number
+ * that determines a convergence rate, with five changes in the acceleration. Measured: 20 +4 %, 40 +4 %. */
 enum { FIRST_BLOCK = 10 };
-/* Tolerances from here on are loose: iterations with momentum come first for more units than LOOSE_UNITS. */
+/* Smallest loose tolerance: iterations with momentum come first for more units than LOOSE_UNITS. */
 static const double loose = 1e-4;
 enum { LOOSE_UNITS = 500 };
 /* Limit of these iterations: packings of 10^3 to 3e4 contacts take 100 to 4500. */
 enum { LOOSE_ITERATIONS = 10000 };
-/* Units beyond which loose problems that these iterations did not solve are left to first-order methods,
- * whose work grows with the units and not with their square; chosen. */
+/* Number of units above which loose problems that these iterations did not solve are left to first-order methods, whose
+ * work is linear in the number of units; chosen. */
 enum { LARGE = 5000 };
 
-/* Up to this many rows a few Gauss-Seidel iterations come first: there the overhead of the other stages dominates. */
+/* Number of rows up to which a few Gauss-Seidel iterations come first, because the overhead of the other stages
+ * dominates. */
 enum { TINY_ROWS = 96 };
-/* Number of these iterations; one and two contacts need fewer. Chosen. */
+/* Number of these iterations, sufficient for one and two contacts. Chosen. */
 enum { TINY_SWEEPS = 8 };
 
-/* Accelerated iterations from a self-stress. Measured: 0, +1 %. */
+/* Number of accelerated iterations from a self-stress. Measured: 0, +1 %. */
 enum { STRESS_SWEEPS = 500 };
 /* Residual below which Newton's method is tried on their iterate; chosen. */
 static const double momentum_close = 1e-6;
 
-/* Proximal steps of the first try, from the best point with a compliance of a tenth, and of the last
- * resort, which the limit of work ends; chosen. */
+/* Proximal steps of the first trial, from the best point with a compliance of a tenth, and of the last stage, which
+ * ends at the limit of work; chosen. */
 enum { PROXIMAL_FIRST = 40, PROXIMAL_LAST = 500 };
 
 /* Default limit of work: numbers of Gauss-Seidel and interior-point iterations, ten times as many for problems of
@@ -96,7 +96,7 @@ static bool try_tiny(saltusi_friction_run* run) {
   saltusi_friction_work* work = run->work;
   const saltusi_friction_pattern* pattern = &work->pattern;
   int sweeps = pattern->units == 1 ? 1 : (pattern->units == 2 ? 2 : TINY_SWEEPS);
-  /* weakly coupled contacts need one iteration; a residual costs less than a second one */
+  /* weakly coupled contacts need one iteration, and a residual costs less than a second iteration */
   double estimate = saltusi_sweep(&work->given, work->point);
   run->cost += pattern->sweep_cost;
   if (saltusi_run_judge(run, "gauss-seidel", 1)) {
@@ -221,8 +221,8 @@ static bool self_stress_round(saltusi_friction_run* run) {
   return false;
 }
 
-/* Initial guesses of the interior point, in units of typical impulses and velocities: a decade around the first, which
- * exceeds most solutions, one off the central path, and the typical values. */
+/* Initial guesses of the interior point, in units of typical impulses and velocities: the first exceeds most solutions;
+ * then a tenth and ten times of it, a point off the central path, and the typical values. */
 static bool second_order(saltusi_friction_run* run) {
   static const double starts[][2] = {
       {100.0, 100.0}, {10.0, 10.0}, {1000.0, 1000.0}, {30.0, 3.0}, {1.0, 1.0}};
@@ -247,7 +247,7 @@ static bool second_order(saltusi_friction_run* run) {
   return !over(run) && saltusi_run_proximal(run, PROXIMAL_LAST, SALTUSI_PROXIMAL_START);
 }
 
-/* Plain Gauss-Seidel, whose work grows with the constraint blocks and not with their square, to the limit of work. */
+/* Plain Gauss-Seidel to the limit of work, whose cost is linear in the number of constraint blocks. */
 static void first_order(saltusi_friction_run* run) {
   const double most = (run->cost_limit - run->cost) / run->work->pattern.sweep_cost;
   const saltusi_gauss_seidel_settings sweeps = {.sweeps = most < INT_MAX ? (int)most : INT_MAX,
@@ -301,7 +301,7 @@ static void solve(saltusi_friction_run* run) {
   if (!run->work->refused && second_order(run)) {
     return;
   }
-  if (run->work->refused) { /* from the start, or after memory is exhausted */
+  if (run->work->refused) { /* body space is not applicable, or memory is exhausted */
     first_order(run);
   }
 }

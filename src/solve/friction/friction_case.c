@@ -174,11 +174,11 @@ bool saltusi_friction_pattern_same(const saltusi_friction_pattern* pattern,
 
 /* A pivot of a bilateral block below this fraction of its column is rounding: 500 eps, the error for some ten rows. */
 static const double singular_pivot = 1e-13;
-/* Compliance added to redundant rows in this case, relative to the mean diagonal: far above that rounding, and 1e-9 of
- * the inverse mass at the joint; Gauss-Seidel corrects the difference. */
+/* Compliance added to redundant rows, relative to the mean diagonal: far above that rounding, and 1e-9 of the inverse
+ * mass at the joint; Gauss-Seidel corrects the difference. */
 static const double redundant_repair = 1e-9;
 
-/* The inverse of a bilateral block; redundant rows get a compliance far below every other. */
+/* The inverse of a bilateral block; redundant rows get a compliance far below all others. */
 static void invert_bilateral(saltusi_friction_case* in, int d, const double* block,
                              double* inverse) {
   double* copy = in->scratch;

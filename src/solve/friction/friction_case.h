@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_case.h - a friction problem prepared for solving: the pattern of W, copied so that the
- * next problem can be compared with it, and per unit what follows from the diagonal blocks.
+ * friction_case.h - a friction problem prepared for solving: a copy of the pattern of W, for comparison with that of
+ * the next problem, and data of each unit computed from the diagonal blocks.
  */
 #ifndef SALTUSI_FRICTION_CASE_H
 #define SALTUSI_FRICTION_CASE_H
@@ -17,7 +17,7 @@
 
 typedef struct saltusi_friction_pattern {
   int units, rows, blocks;
-  int uniform;  /* 2 or 3: only contacts of so many rows, blocks one after the other; else 0 */
+  int uniform;  /* 2 or 3: contacts with this number of rows only, in consecutive blocks; else 0 */
   int unit_max; /* rows of the largest unit */
   int* offset;  /* [units + 1] as in saltus_block_matrix */
   int* start;   /* [units + 1] */
@@ -25,8 +25,8 @@ typedef struct saltusi_friction_pattern {
   int* place;   /* [blocks + 1] */
   unsigned char* bilateral; /* [units] */
   int* diagonal;            /* [units] block, -1: none */
-  int* local_at;            /* [units + 1] place in the prepared data */
-  double sweep_cost;        /* multiply-adds of a Gauss-Seidel sweep, with the one-contact solves */
+  int* local_at;            /* [units + 1] start in the prepared data */
+  double sweep_cost; /* multiply-adds of a Gauss-Seidel iteration, with the one-contact solves */
 } saltusi_friction_pattern;
 
 /* Array sizes for a pattern, or for the largest of several. */
@@ -42,7 +42,7 @@ typedef struct saltusi_domains saltusi_domains;
 /* values, q and mu belong to the caller or to a subproblem. */
 typedef struct saltusi_friction_case {
   const saltusi_friction_pattern* pattern;
-  const saltusi_domains* domains; /* the order of sweeps; NULL: that of the problem */
+  const saltusi_domains* domains; /* the order of iterations; NULL: that of the problem */
   saltusi_bodies* bodies; /* used in place of W, for spatial contacts only; NULL: values do */
   struct saltusi_thread_pool*
       team;             /* thread pool for the domains of one colour; NULL: the caller */
@@ -70,7 +70,7 @@ static inline int saltusi_unit_rows(const saltusi_friction_pattern* pattern, int
 /* Cost of a one-contact solve in multiply-adds: about 50 ns, at 1 ns each. */
 enum { SALTUSI_LOCAL_SOLVE_COST = 50 };
 
-/* Multiply-adds of one visit in a sweep. */
+/* Multiply-adds of one visit in an iteration. */
 static inline int saltusi_unit_cost(const saltusi_friction_pattern* pattern, int i) {
   return pattern->place[pattern->start[i + 1]] - pattern->place[pattern->start[i]] +
          SALTUSI_LOCAL_SOLVE_COST;

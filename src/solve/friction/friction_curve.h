@@ -21,14 +21,14 @@
 
 typedef struct saltusi_curve {
   double ratio; /* of the coefficient to that of sticking */
-  bool sticks;  /* it is tried with the coefficient of sticking */
-  bool tried;   /* that has been tried before */
+  bool sticks;  /* the present trial has the coefficient of sticking */
+  bool tried;   /* sticking has been tried before */
   double way;   /* last change of the ratio */
 } saltusi_curve;
 
-/* Iterations of the fixed point; the first of these take the whole change of mu, the next half of it if it oscillates,
- * then a tenth. Where mu decreases with slip, convergence is monotone and slow near a fold of the solution: impacts,
- * for which no smaller step exists, have more iterations. */
+/* Largest number of fixed-point iterations. The first of them take the whole change of mu, the next half of it if it
+ * oscillates, the others a tenth. Where mu decreases with slip, convergence is slow near a fold of the solution;
+ * impacts, for which no smaller step exists, have more iterations. */
 enum {
   SALTUSI_CURVE_ROUNDS = 400,
   SALTUSI_CURVE_ROUNDS_IMPACT = 20000,
@@ -51,8 +51,8 @@ static inline double saltusi_curve_damping(int round) {
 void saltusi_curve_start(saltusi_curve* c, const saltus_friction_law* law, double mu,
                          double before);
 
-/* Update after an iteration with slip `after` [m/s] (0: at rest); turned: the slip has reversed. How much the ratio
- * changes. */
+/* Updates the ratio after an iteration with slip `after` [m/s] (0: at rest); turned: the slip has reversed. Returns the
+ * change of the ratio. */
 double saltusi_curve_follow(saltusi_curve* c, const saltus_friction_law* law, double mu,
                             double after, bool turned, double damping);
 

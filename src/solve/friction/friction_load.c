@@ -12,9 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Velocities below this part of |q| are zero: contacts that rest, if only just, are active. */
+/* Velocities below this part of |q| are zero: contacts at the limit of opening are active. */
 static const double resting = 1e-9;
-/* Residual of problems with compliance, and what Newton's method aims at: a further step ends in rounding. */
+/* Accepted residual of problems with compliance, and the target of Newton's method, below which a further step is
+ * rounding. */
 static const double solved_to = 1e-11;
 static const double newton_aim = 1e-13;
 /* First regularisation of Newton's matrix, which the compliance makes regular: alpha_least of semismooth_newton.c. */

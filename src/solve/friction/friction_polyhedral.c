@@ -127,7 +127,7 @@ static bool reserve(saltusi_friction_work* work, const void* options) {
   return true;
 }
 
-/* Joints first, then contacts; where each row goes. False without room. */
+/* Maps rows to unknowns: joints first, then contacts. False: the capacity is exceeded. */
 static bool place_rows(saltusi_friction_polyhedral* p, const saltusi_friction_case* in) {
   const saltusi_friction_pattern* pattern = in->pattern;
   int joints = 0;
@@ -183,7 +183,7 @@ static void fill(saltusi_friction_polyhedral* p, const saltusi_friction_case* in
   }
 }
 
-/* Solves the complementarity problem into work->point; false when there is no answer. */
+/* Solves the complementarity problem into work->point; false: no solution was found. */
 static bool find_answer(saltusi_friction_work* work, int* pivots) {
   saltusi_friction_polyhedral* p = &work->polyhedral;
   fill(p, &work->given);

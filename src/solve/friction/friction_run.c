@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Multiply-adds in the factorisation are about twice as fast as those of a sweep, which are bound by
+/* Multiply-adds of a factorisation are about twice as fast as those of an iteration, which is limited by memory
  * gathers; measured on the published problems. */
 static const double factor_weight = 0.5;
 /* Larger factors are not attempted: they take seconds each, and gigabytes. */
 static const double factor_limit = 1e10;
-/* Multiply-adds per unit and iteration besides the linear algebra: chosen, they only order the stages. */
+/* Multiply-adds per unit and iteration besides the linear algebra, for the order of stages only; chosen. */
 static const double interior_unit_cost = 400.0;
 static const double newton_unit_cost = 150.0;
 /* Impulses of a self-stress below this part of typical impulses count as zero: chosen, four digits above their
@@ -69,7 +69,7 @@ bool saltusi_friction_reserve(saltusi_friction_work* work) {
     return true;
   }
   const saltusi_friction_pattern* pattern = &work->pattern;
-  bool bodies = work->given.bodies != NULL; /* in this case no stage has a copy of W */
+  bool bodies = work->given.bodies != NULL; /* no stage has a copy of W in this case */
   const saltusi_friction_sizes sizes = {.units = pattern->units,
                                         .rows = pattern->rows,
                                         .unit_max = pattern->unit_max,

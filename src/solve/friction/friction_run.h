@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_run.h - one solve for the algorithms: memory, the best point so far, counted operations, and the stages of
- * which solvers are composed.
+ * friction_run.h - data of one solve, shared by all algorithms: memory, the best point so far, counted operations, and
+ * the stages of solvers.
  *
  * Work is counted in multiply-adds and not measured in time, so that results are bitwise identical on every machine.
  */
@@ -28,7 +28,7 @@ typedef struct saltusi_friction_work {
   double* point;                    /* [rows] where stages work */
   bool filled;                      /* the pattern is that of a problem */
 
-  /* second-order methods: made when first needed, or by setup */
+  /* second-order methods: allocated at first use, or by setup */
   bool analysed;
   bool refused; /* the factors would be too large, or there was no memory */
   saltusi_block_lu lu;
@@ -38,7 +38,7 @@ typedef struct saltusi_friction_work {
   saltusi_iterate_candidate candidate[SALTUSI_CANDIDATES];
   saltusi_compliant_work soft; /* of compliant contacts, in second_memory */
   saltusi_buffer first_memory, second_memory;
-  saltusi_friction_polyhedral polyhedral; /* made when first needed, or by setup */
+  saltusi_friction_polyhedral polyhedral; /* allocated at first use, or by setup */
 } saltusi_friction_work;
 
 /* Ordering and fill of the factors, for their cost; false if they are not available. */
@@ -56,7 +56,7 @@ typedef struct saltusi_friction_run {
   double cost; /* multiply-adds spent */
   double cost_limit;
   double best;   /* residual of work->best */
-  bool joints;   /* of a problem in body space: there are some */
+  bool joints;   /* the problem has contacts in body space */
   bool standing; /* contacts are packed, with the impulses of work->best */
   bool known;    /* `residual` is complete, and velocities are in work->sweep.u */
   saltus_residual residual;
@@ -80,7 +80,7 @@ bool saltusi_run_proximal(saltusi_friction_run* run, int iterations, double star
 /* All solvers in body space, for cases with work->given.bodies, from work->best. */
 bool saltusi_run_bodies(saltusi_friction_run* run);
 
-/* The normalised residual of work->point, from the contacts packed for sweeps where these come next. */
+/* The normalised residual of work->point, from packed contacts if iterations over them follow. */
 double saltusi_run_residual(saltusi_friction_run* run);
 
 /* The initial point, in work->point and work->best: the guess or zero, whichever has the smaller
@@ -113,10 +113,10 @@ bool saltusi_run_enumeration(saltusi_friction_run* run);
 
 typedef struct saltusi_friction_ops {
   saltus_solver_info info;
-  bool domains; /* iterations go by domains; number of threads: */
+  bool domains; /* iterations use domains; number of threads: */
   int (*threads)(const void* options);
-  bool factorises; /* setup makes the memory of the second-order methods */
-  /* memory of its own for the pattern, made by setup; may be NULL */
+  bool factorises; /* setup allocates the memory of second-order methods */
+  /* allocates own memory for the pattern at setup; may be NULL */
   bool (*reserve)(saltusi_friction_work* work, const void* options);
   void (*solve)(saltusi_friction_run* run);
 } saltusi_friction_ops;

@@ -30,7 +30,7 @@ static const double held_soft = 1e-9;
  * for relevant components. */
 static const double held_gain = 0.5;
 
-/* Of what may be full. */
+/* Sizes of a full W. */
 static size_t square(int n) {
   size_t side = n < SALTUSI_STEP_DENSE_MAX ? (size_t)n : (size_t)SALTUSI_STEP_DENSE_MAX;
   return side * side;
@@ -40,7 +40,7 @@ static size_t larger(size_t a, size_t b) {
   return a > b ? a : b;
 }
 
-/* All there is was laid out. */
+/* The layout is complete. */
 static void* no_memory(size_t bytes, void* user) {
   (void)bytes;
   *(bool*)user = true;
@@ -76,7 +76,7 @@ void saltusi_friction_step_layout_sizes(saltusi_friction_step* step,
   work->point = SALTUS_PUSH(arena, double, sizes->rows);
   step->values = SALTUS_PUSH(arena, double, step->values_max);
   saltusi_friction_load_layout(&step->load, sizes->rows, arena);
-  /* memory of a full problem of so many contacts; sparse problems of many more contacts fit */
+  /* memory of a fully coupled problem with this number of contacts, sufficient for sparse problems of many more */
   int full = n < sizes->factored ? n : sizes->factored;
   step->factored = full;
   step->most = n;

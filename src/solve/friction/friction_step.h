@@ -20,8 +20,8 @@
 /* Some 400 bytes for each pair of contacts: 64 MB, half of what W and its copies take. */
 enum { SALTUSI_STEP_FACTORED = 400 };
 
-/* A W of up to SALTUSI_STEP_DENSE_MAX rows may be full; beyond, so many blocks a contact on average: in
- * a close packing of spheres each shares a body with 22 others. */
+/* A W of up to SALTUSI_STEP_DENSE_MAX rows may be full. Larger ones have on average at most this number of blocks per
+ * contact: in a close packing of spheres each contact shares a body with 22 others. */
 enum { SALTUSI_STEP_NEIGHBOURS = 24 };
 
 typedef struct saltusi_friction_step {
@@ -35,7 +35,7 @@ typedef struct saltusi_friction_step {
   bool thin;              /* of the caller: W has its diagonal blocks alone, for body space */
   bool
       distributes; /* of the caller: statically indeterminate problems have the limit of load_distribution.h */
-  bool redistributes; /* of the caller: also those whose guess is a solution */
+  bool redistributes; /* of the caller: the same for problems whose initial guess is a solution */
   saltusi_friction_load load;
   int threads; /* of the caller: number of threads for many units, with bitwise identical results; 0: 1 */
   double tol;     /* of the caller: tolerance of the residual relative to |q|; 0: rounding */
@@ -43,7 +43,7 @@ typedef struct saltusi_friction_step {
   int most;       /* capacity for contacts of any kind */
   bool lacks;     /* the last solve required more than that */
   int equalities; /* units of the problem at hand that are bilateral */
-  int iterations; /* of the last solve: sweeps and the like */
+  int iterations; /* of the last solve: iterations */
 } saltusi_friction_step;
 
 /* Sizes of the layout. */

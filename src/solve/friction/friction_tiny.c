@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * friction_tiny.c - one or two planar contacts by enumeration: each is open, sticks or slips one way
- * or the other, and each of the at most sixteen combinations is a linear system of at most four
- * unknowns. Two sweeps guess the combination, which is nearly always right.
+ * friction_tiny.c - one or two planar contacts by enumeration: each is open, sticks or slips one way or the other, and
+ * each of the at most sixteen combinations is a linear system of at most four unknowns. Two Gauss-Seidel iterations
+ * predict the combination, which is correct in nearly all cases.
  */
 #include "solve/friction/friction_run.h"
 

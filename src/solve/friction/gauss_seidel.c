@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * gauss_seidel.c - nonsmooth Gauss-Seidel (Jourdan, Alart & Jean, CMAME 155 (1998) 31-47): unit by
- * unit the exact one-contact problem with the newest impulses of the others. Bilateral units solve
- * their own rows, r_i <- r_i - W_ii^-1 u_i.
+ * gauss_seidel.c - nonsmooth Gauss-Seidel (Jourdan, Alart & Jean, CMAME 155 (1998) 31-47): unit by unit the exact
+ * one-contact problem with the newest impulses of the others. Bilateral units solve their own rows, r_i <- r_i -
+ * W_ii^-1 u_i.
  *
- * Anderson acceleration of type II (Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735) of the
- * map x -> g(x) of one sweep, with f = (g - x) / rho:
+ * Anderson acceleration of type II (Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735) of the map x -> g(x) of one
+ * iteration, with f = (g - x) / rho:
  *
  *   x+ = g - dG c,   c = argmin |f - dF c|
  *
- * over the last five changes. The history is dropped when |f| grows by half over the best, and x+
- * is put back on the cones. Plain iterations can cycle; no cycle of accelerated ones was observed.
+ * over the last five changes. The history is dropped when |f| exceeds 1.5 times its minimum, and x+ is projected onto
+ * the cones. Plain iterations can cycle; no cycle of accelerated ones was observed.
  */
 #include "solve/friction/gauss_seidel.h"
 
@@ -27,7 +27,7 @@ enum { LOOK_ACCELERATED = 20, LOOK_PLAIN = 25, LOOK_AGAIN = 3 };
 /* The increment of an iteration approximates the residual before it: the true residual, which costs a product with W,
  * is evaluated below this fraction of the tolerance. Chosen. */
 static const double look_part = 0.7;
-/* The history is dropped when |f| exceeds its least value by this factor. */
+/* The history is dropped when |f| exceeds its minimum by this factor. */
 static const double history_dropped = 1.5;
 
 void saltusi_gauss_seidel_layout(saltusi_gauss_seidel_work* work, int rows, saltus_arena* arena) {
@@ -68,7 +68,7 @@ static inline double visit_uniform(saltusi_friction_case* in, int i, const int d
   return sum;
 }
 
-/* Solving for the increment keeps rounding out of the directions redundant rows leave free. */
+/* The increment is solved for, not the impulse: it has no rounding errors along the null space of redundant rows. */
 static double visit_bilateral(saltusi_friction_case* in, int i, double* r, double* u) {
   const saltusi_friction_pattern* pattern = in->pattern;
   int d = saltusi_unit_rows(pattern, i);
@@ -118,8 +118,7 @@ static double visit_general(saltusi_friction_case* in, int i, double* r, double*
   return sum;
 }
 
-/* Visits units one after the other, in the order of the problem (order NULL) or another; the squared
- * increments together. */
+/* Visits units in the given order, order NULL: that of the problem; returns the sum of the squared increments. */
 static double visit_all(saltusi_friction_case* in, const int* order, int count, double* r,
                         double* u) {
   double sum = 0.0;
@@ -139,7 +138,7 @@ static double visit_all(saltusi_friction_case* in, const int* order, int count, 
   return sum;
 }
 
-/* A sweep over the domains of one colour. */
+/* An iteration over the domains of one colour. */
 typedef struct colour_sweep {
   saltusi_friction_case* in;
   double* r;

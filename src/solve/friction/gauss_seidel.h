@@ -12,9 +12,9 @@
 enum { SALTUSI_ANDERSON_DEPTH = 5 };
 
 typedef struct saltusi_gauss_seidel_work {
-  double* u;               /* [rows] */
-  double* before;          /* [rows] first the point before a sweep, then its scaled increment f */
-  double* after;           /* [rows] the point after the sweep */
+  double* u;      /* [rows] */
+  double* before; /* [rows] first the point before an iteration, then its scaled increment f */
+  double* after;  /* [rows] the point after the iteration */
   saltusi_anderson mixing; /* its arrays serve other iterations as well */
 } saltusi_gauss_seidel_work;
 
@@ -32,7 +32,7 @@ typedef struct saltusi_stage {
   double residual; /* normalised, of the point it leaves behind */
 } saltusi_stage;
 
-/* One forward sweep; returns |increment / rho| / |q|, an estimate of the residual before it. */
+/* One forward iteration; returns |increment / rho| / |q|, an estimate of the residual before it. */
 double saltusi_sweep(saltusi_friction_case* in, double* r);
 
 saltusi_stage saltusi_gauss_seidel(saltusi_gauss_seidel_work* work, saltusi_friction_case* in,

@@ -72,16 +72,15 @@ static const double mean_least = 1e-26;
 /* Mehrotra's sigma (SIAM J. Optim. 2 (1992) 575-601) stays above this, chosen: the mean loses
  * eight digits in an iteration at most. */
 static const double sigma_least = 1e-8;
-/* A predictor shorter than this says little about the path: at least half of the mean is kept, and its
- * second-order term is left out. After an actual step below `step_poor` the next one centres. Chosen. */
+/* A predictor shorter than this is no reliable approximation of the path: at least half of the mean is kept, without
+ * the second-order term. The step after one below `step_poor` is a centring step. Chosen. */
 static const double predictor_short = 0.3;
 static const double sigma_cautious = 0.5;
 static const double step_poor = 0.1;
 static const double sigma_centring = 0.9;
 
-/* Fraction of the distance to the boundary that a step takes: 1 - mean, as superlinear convergence asks for, between
- * these
- * (Nocedal & Wright, Numerical Optimization (2006), section 14.2: in [0.9, 1), towards 1). */
+/* Fraction of the distance to the boundary that a step takes: 1 - mean, as required for superlinear convergence,
+ * between these bounds (Nocedal & Wright, Numerical Optimization (2006), section 14.2: in [0.9, 1), towards 1). */
 static const double back_least = 0.9;
 static const double back_most = 0.995;
 /* Reductions of a step until contacts are central again: 0.8^12 is 7 %; a step below `step_tiny` is a jam. */
@@ -248,7 +247,7 @@ static void times(const progress* p, const double* z, double* y) {
   }
 }
 
-/* Impulses `r` and their velocities as far inside the cones as the start says. */
+/* The initial point: impulses `r` and their velocities, at the distance inside the cones that the start specifies. */
 static void start_near(progress* p, const saltusi_interior_settings* settings) {
   const saltusi_friction_pattern* pattern = p->in->pattern;
   saltusi_interior_work* w = p->work;
@@ -678,7 +677,7 @@ static bool newton_step(progress* p) {
   return isfinite(step);
 }
 
-/* Moves z and y inwards until the mean complementarity is `factor` times what it was. */
+/* Moves z and y inwards until the mean complementarity is multiplied by `factor`. */
 static void recentre(progress* p, double factor) {
   const saltusi_friction_pattern* pattern = p->in->pattern;
   double shift = sqrt(factor * p->mean);
@@ -758,7 +757,7 @@ saltusi_stage saltusi_interior_point(saltusi_interior_work* work, saltusi_block_
         !(p.mean > mean_least || p.cones == 0)) {
       break;
     }
-    /* rounding level: the residual does not follow the mean any more, or steps are noise */
+    /* rounding: the residual no longer decreases with the mean, or steps are negligible */
     stalled = residual > stall_part * last && p.mean < stall_floor ? stalled + 1 : 0;
     last = residual;
     if (stalled > STALLS || (p.mean < noise_floor && p.step < step_again)) {

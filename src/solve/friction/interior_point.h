@@ -42,7 +42,7 @@ typedef struct saltusi_interior_settings {
   double tol;
   double start_z, start_y; /* the first point is these times the centre of each cone */
   const double* from;      /* [rows] plus these impulses and their velocities; NULL: nothing */
-  bool no_pivoting;        /* ends where the linear system needs it */
+  bool no_pivoting;        /* ends where the linear system requires pivoting */
   int trial; /* gives up after so many iterations far from complementarity; 0: never */
 } saltusi_interior_settings;
 

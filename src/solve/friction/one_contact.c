@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Places in the data of a spatial contact. */
+/* Indices in the data of a spatial contact. */
 enum { INV_NN, N1, N2, T1, T2, S11, S12, S21, S22, I11, I12, I21, I22, SIZE };
 static_assert((int)INV_NN == (int)SALTUSI_LOCAL_INVERSE && (int)S11 == (int)SALTUSI_LOCAL_S,
               "places that others read");
@@ -30,7 +30,7 @@ static_assert((int)INV_NN == (int)SALTUSI_LOCAL_INVERSE && (int)S11 == (int)SALT
 static const double rank_floor = 1e-14;
 /* Regularisation then: large enough to keep r finite, far below physical compliances; a hundred times that rounding. */
 static const double rank_repair = 1e-12;
-/* Size of a zero block: its square is still a normal number. */
+/* Stands for the size of a zero block: its square is a normal number. */
 static const double least_normal = 1e-150;
 /* Upper bound of a stored multiplier as initial guess, relative to the block: beyond it the square in the inverse
  * overflows. */
@@ -242,7 +242,7 @@ saltusi_contact_state saltusi_one_contact_spatial(const double* data, double mu,
     return SALTUSI_CONTACT_SLIPS;
   }
   if (!(*slip > 0.0 && *slip < slip_most * data[SIZE])) {
-    /* as if r_T shrank like 1 / (1 + a / size) at constant normal impulse */
+    /* estimate for |r_T| proportional to 1 / (1 + a / size) at constant normal impulse */
     double guess = data[SIZE] * (sqrt(t2) / (mu * free_normal) - 1.0);
     *slip = guess > 0.0 && isfinite(guess) ? guess : slip_first * data[SIZE];
   }

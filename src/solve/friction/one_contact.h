@@ -16,7 +16,7 @@ static inline int saltusi_one_contact_workspace(int d) {
   return d == 3 ? 16 : (d == 2 ? 6 : 2);
 }
 
-/* Places in those of a spatial contact: 1 / W_NN, and S [2 x 2] of one_contact.c, positive definite. */
+/* Indices in those of a spatial contact: 1 / W_NN, and S [2 x 2] of one_contact.c, positive definite. */
 enum { SALTUSI_LOCAL_INVERSE = 0, SALTUSI_LOCAL_S = 5 };
 
 typedef enum saltusi_contact_state {

@@ -143,7 +143,7 @@ double saltusi_polyhedral_gauge(const saltusi_polyhedral_contact* contact, const
   return reach / cos(0.5 * sector);
 }
 
-/* The combination of rows that unknown `k` of a contact stands for: 0 is P_N, then beta. */
+/* The combination of rows that belongs to unknown `k` of a contact: 0 is P_N, then beta. */
 static void expand(const saltusi_polyhedral_contact* contact, int k, double e[3]) {
   e[0] = k == 0 ? 1.0 : 0.0;
   e[1] = 0.0;
@@ -162,7 +162,7 @@ static double combine(const saltusi_polyhedral_contact* contact, const double e[
   return sum;
 }
 
-/* Columns of A that belong to one contact, for one row that is already combined: [rows] to [n]. */
+/* Columns of A that belong to one contact, for one combined row: from [rows] to [n]. */
 static void spread(const saltusi_polyhedral* law, const double* combined, double* out) {
   for (int j = 0; j < law->joints; j++) {
     out[j] = combined[j];
@@ -423,7 +423,7 @@ static double rigid_violation(void* user, const double* r) {
   return violation(law, law->z) / saltusi_max_abs(law->n, law->b);
 }
 
-/* The rigid problem again; whether the last solution with compliance solves it. */
+/* Restores the rigid problem; returns whether the last solution with compliance solves it. */
 static bool accept_distribution(saltusi_polyhedral* law, bool solved) {
   write_compliant(law, 0.0, NULL);
   if (!solved) {
@@ -468,7 +468,7 @@ saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
     return status;
   }
   const size_t rows = (size_t)law->rows, parts = sizeof iterated / sizeof iterated[0];
-  double* P = law->load.S; /* not in use after the test */
+  double* P = law->load.S; /* free after the test */
   for (size_t r = 0; r < rows; r++) {
     rigid_diagonal(law)[r] = law->W[r * (rows + 1)];
   }
@@ -579,7 +579,7 @@ saltusi_mode saltusi_polyhedral_mode(const saltusi_polyhedral* law, int i) {
     mode.kind = SALTUSI_MODE_OPEN;
     return mode;
   }
-  /* one of several feet can be at its limit without sliding: slip of rounding size is ignored */
+  /* a redundant contact can be at its friction limit without sliding: slip of rounding size is ignored */
   if (contact->directions > 0 && !slips(law, contact)) {
     mode.kind = SALTUSI_MODE_STICK;
     return mode;

@@ -26,8 +26,7 @@
 #include "solve/lcp/lcp_lemke.h"
 #include "solve/load_distribution.h"
 
-/* Friction directions of a spatial contact, at most; unknowns besides joints that Lemke's method is
- * asked for, at most. */
+/* Largest number of friction directions of a spatial contact, and of unknowns besides joints for Lemke's method. */
 enum { SALTUSI_DIRECTION_PAIRS_MAX = 32, SALTUSI_POLYHEDRAL_MAX = 800 };
 
 /* Sizes of the layout. */
@@ -35,7 +34,7 @@ typedef struct saltusi_polyhedral_size {
   int joints, contacts;
   int tangents; /* of the largest contact with friction */
   int pairs;    /* of friction directions of a spatial contact */
-  int most;     /* unknowns besides joints: eight dense matrices of that size have to be kept */
+  int most;     /* unknowns besides joints: the workspace has eight dense matrices of that size */
 } saltusi_polyhedral_size;
 
 /* Mode of a contact between events. */
@@ -97,7 +96,7 @@ typedef struct saltusi_polyhedral {
   saltusi_lcp_work lemke;
 } saltusi_polyhedral;
 
-/* Unknowns of the largest contact, and of one with so many directions. */
+/* Number of unknowns of the largest contact, and of one with a given number of directions. */
 int saltusi_polyhedral_unknowns(const saltusi_polyhedral_size* size);
 static inline int saltusi_polyhedral_unknowns_of(int directions) {
   return directions > 0 ? directions + 2 : 1;

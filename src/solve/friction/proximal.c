@@ -18,18 +18,18 @@
  * the second steps are gradient steps. */
 static const double weight_least = 1e-9;
 static const double weight_most = 100.0;
-/* Factors after a solved step, after a partial improvement, and after a rejected step; REFUSED of these in
- * a row, 5^6 = 2e4, end it. Chosen. */
+/* Factors after a solved step, after a partial improvement, and after a rejected step. REFUSED consecutive rejections,
+ * 5^6 = 2e4, end the iteration. Chosen. */
 static const double after_solved = 0.4;
 static const double after_better = 2.0;
 static const double after_refused = 5.0;
 enum { REFUSED = 6 };
-/* Accuracy of the inner problem: a part of the present residual, which keeps the outer rate (Rockafellar's
- * criterion asks for parts that can be summed; a constant one serves here), and below the tolerance at the end. Chosen. */
+/* Accuracy of the inner problem: a constant part of the present residual, which preserves the outer rate (Rockafellar's
+ * criterion requires summable parts), and below the tolerance at the end. Chosen. */
 static const double inner_part = 0.05;
 static const double inner_last = 0.3;
-/* The inner methods: sweeps at the first step and later, Newton steps, iterations of the interior point, where
- * it ends (its matrices have half of their digits there) and its start; chosen. */
+/* The inner methods: Gauss-Seidel iterations at the first step and later, Newton steps, and of the interior point its
+ * iterations, final residual (its matrices have half of their digits there) and initial point; chosen. */
 enum { SWEEPS_FIRST = 200, SWEEPS = 30, NEWTON_STEPS = 40, INTERIOR_STEPS = 80 };
 static const double interior_least = 1e-7;
 static const double interior_start = 100.0;

@@ -22,11 +22,11 @@ typedef struct saltusi_proximal_work {
   double* u;      /* [rows] */
 } saltusi_proximal_work;
 
-/* Sizes from the pattern, since the problem is not at hand when this memory is made. */
+/* Sizes from the pattern: the problem is not known when this memory is allocated. */
 void saltusi_proximal_layout(saltusi_proximal_work* work, const saltusi_friction_sizes* sizes,
                              saltus_arena* arena);
 
-/* The methods it may use inside. */
+/* The inner methods. */
 typedef struct saltusi_proximal_tools {
   saltusi_gauss_seidel_work* sweep;
   saltusi_newton_work* newton;

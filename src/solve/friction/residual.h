@@ -6,8 +6,7 @@
  *   uh_i = u_i + mu |u_T| n            De Saxce & Feng, Math. Comput. Modelling 28 (1998) 225-245
  *   F_i  = r_i - P_K(r_i - rho_i uh_i),  rho_i = d / trace W_ii;  bilateral rows: F_i = rho_i u_i
  *
- * F_i / rho_i is a velocity and does not change with the unit of impulse, so the sum over units of
- * different mass means something.
+ * F_i / rho_i is a velocity, independent of the unit of impulse, so that blocks of different mass can be summed.
  */
 #ifndef SALTUSI_RESIDUAL_H
 #define SALTUSI_RESIDUAL_H
@@ -95,8 +94,7 @@ static inline double saltusi_mean_diagonal(int d, const double* block) {
   return d > 0 ? trace / d : 0.0;
 }
 
-/* 1 / mean diagonal; where that is not positive the largest of all units stands in, and 1 where
- * every unit is without mass. */
+/* 1 / mean diagonal; if that is not positive, the largest of all units; 1 if no unit has a positive one. */
 static inline double saltusi_unit_rho(double mean_diagonal, double largest) {
   if (mean_diagonal > 0.0) {
     return 1.0 / mean_diagonal;

@@ -24,9 +24,9 @@ enum { MEMORY = 8, HALVINGS = 8, FAILURES = 20 };
 /* Required relative decrease per unit of step length: the usual 1e-4 of Armijo's rule (Nocedal & Wright,
  * Numerical Optimization (2006), section 3.1). */
 static const double armijo = 1e-4;
-/* alpha, in parts of the diagonal: at first the root of rounding, as near a solution the error of a step is alpha
- * times it; 1e-6 at least after a failure, so that one shows; 5e4 eps at least, where it is lost in the factors;
- * above 10 the step is one of a gradient. The factors are chosen. */
+/* alpha, relative to the diagonal: initially the square root of rounding, since near a solution the error of a step is
+ * proportional to alpha; at least 1e-6 after a failure; at least 5e4 eps, below which it is lost in the factors; above
+ * 10 a step is a gradient step. The factors are chosen. */
 static const double alpha_first = 1e-8;
 static const double alpha_after_failure = 1e-6;
 static const double alpha_least = 1e-11;

@@ -26,9 +26,9 @@ typedef struct saltusi_newton_settings {
   int iterations;
   double tol;
   double softness;  /* first alpha; 0: 1e-8, for starts close to the solution */
-  int trial;        /* gives up after so many steps without real progress; 0: never */
-  int deeper;       /* steps that go on beyond the tolerance, of body_proximal.h */
-  bool no_pivoting; /* a matrix that needs it counts as singular */
+  int trial;        /* ends after this number of steps without sufficient decrease; 0: never */
+  int deeper;       /* additional steps below the tolerance, of body_proximal.h */
+  bool no_pivoting; /* a matrix that requires pivoting counts as singular */
 } saltusi_newton_settings;
 
 saltusi_stage saltusi_semismooth_newton(saltusi_newton_work* work, saltusi_block_lu* lu,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_active_set.c - columns of beads and other chains: M tridiagonal with M_ii > 0 and nothing
- * positive beside the diagonal. Cost is linear in the number of rows per iteration.
+ * lcp_active_set.c - columns of beads and other chains: M tridiagonal with M_ii > 0 and no positive entry beside the
+ * diagonal. Cost is linear in the number of rows per iteration.
  *
- * With a guess, first the primal-dual active set (all violated rows change at once; Hintermueller,
- * Ito & Kunisch, SIAM J. Optim. 13, 2003), which needs one or two iterations from the last step's
- * set but may cycle on degenerate data. Then, or without a guess, the monotone variant (Chandrasekaran, Opsearch 7, 1970): for such M the
- * solution z(J) of M_JJ z_J = -q_J only grows with J, so starting from J = { q < 0 } a row that
- * joins J never has to leave. A sweep upwards eliminates row after row; the value at the end of a
- * run is final for that run, so the row above can join in the same sweep. A sweep downwards does the
- * same the other way. The set only grows: it ends, and it ends with the least solution.
+ * With a guess, first the primal-dual active set (all violated rows change at once; Hintermueller, Ito & Kunisch, SIAM
+ * J. Optim. 13, 2003), which needs one or two iterations from the last step's set but may cycle on degenerate data.
+ * Then, or without a guess, the monotone variant (Chandrasekaran, Opsearch 7, 1970): for such M the solution z(J) of
+ * M_JJ z_J = -q_J only grows with J, so starting from J = { q < 0 } a row that joins J never has to leave. An upward
+ * pass eliminates row after row; the value at the end of a run of active rows is final for that run, so that the row
+ * above can join in the same pass. A downward pass does the same in the other direction. The set only grows, so the
+ * method ends, with the least solution.
  */
 #include "solve/lcp/principal_pivoting.h"
 
@@ -109,7 +109,7 @@ static double w_rounding(const chain* c, double size) {
   return rounding * c->q_size + 8.0 * DBL_EPSILON * c->largest * size;
 }
 
-/* Changes every violated row; returns how many. */
+/* Exchanges every violated row; returns their number. */
 static int change_violated(const chain* c) {
   double size = z_size(c);
   double z_tolerance = rounding * size;
@@ -123,8 +123,8 @@ static int change_violated(const chain* c) {
   return changed;
 }
 
-/* One sweep of the monotone variant in direction `step` (1 or -1); returns how many rows joined, -1
- * when M is not positive definite. `ahead` and `behind` are the entries towards both sides. */
+/* One pass of the monotone variant in direction `step` (1 or -1); returns the number of rows that joined, -1 when M is
+ * not positive definite. `ahead` and `behind` are the entries in and against that direction. */
 static int sweep(const chain* c, int step, double tolerance) {
   const double* behind = step > 0 ? c->sub : c->super;
   const double* ahead = step > 0 ? c->super : c->sub;
@@ -162,7 +162,7 @@ static int sweep(const chain* c, int step, double tolerance) {
   return joined;
 }
 
-/* Number of sweeps, or -1. */
+/* Number of passes, or -1. */
 static int grow_set(const chain* c) {
   for (int i = 0; i < c->n; i++) {
     c->active[i] = c->q[i] < 0.0;

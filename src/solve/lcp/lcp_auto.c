@@ -26,8 +26,8 @@ static bool over(const saltusi_lcp_run* run) {
   return run->solved || run->none || run->residual <= run->target;
 }
 
-/* Rows kept in large sparse problems. Problems small enough for elimination of their bilateral rows have one cheap
- * attempt here; elimination is better for the others. */
+/* Large sparse problems with their bilateral rows kept. Problems that are small enough for elimination of these rows
+ * have only one cheap trial here. */
 static void solve_kept(saltusi_lcp_run* run) {
   saltusi_lcp_run_pivoting(run, STALL_LIMIT, 25 + run->M->n / 20);
   if (run->quick || over(run)) {

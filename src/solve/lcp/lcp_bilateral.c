@@ -3,8 +3,7 @@
  *
  * lcp_bilateral.c - elimination of the bilateral unknowns b from w = M z + q, w_b = 0:
  *
- *   regular M_bb:    LU with exchanges among the bilateral rows; the Schur complement
- *                    M_uu - M_ub M_bb^-1 M_bu is what the elimination leaves behind
+ *   regular M_bb:    LU with exchanges among the bilateral rows; it leaves the Schur complement M_uu - M_ub M_bb^-1 M_bu
  *   singular M_bb:   principal pivots (Cottle, Pang & Stone, section 2.3) on one bilateral row, on
  *                    two, or on a bilateral and a complementary row. An exchanged complementary row
  *                    swaps the roles of z and w, which leaves a complementarity problem
@@ -20,8 +19,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Below this part of its column a pivot of M_bb is rounding: circuits mix entries of 1e-6 and 1, so
- * that 5e4 eps of a column may be what is left of eps of its row. */
+/* A pivot of M_bb below this part of its column is rounding. Electrical circuits mix entries of 1e-6 and 1, so that
+ * rounding of a row can be 5e4 eps of a column. */
 static const double regular = 1e-11;
 /* Pivots of the careful elimination, relative to neighbouring entries: accepted at once (loss of three digits; chosen),
  * and the smallest, 500 eps. */

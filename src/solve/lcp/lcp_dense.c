@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_dense.c - right-looking LU and Cholesky with panels of eight pivots (Golub & Van Loan, Matrix
- * Computations, sections 3.2 and 4.2). One kernel does nearly all of the work: a row minus a
- * combination of eight rows, in tiles that stay in the first cache.
+ * lcp_dense.c - right-looking LU and Cholesky with panels of eight pivots (Golub & Van Loan, Matrix Computations,
+ * sections 3.2 and 4.2). Most operations are in one kernel: a row minus a combination of eight rows, in tiles that fit
+ * into the level-1 cache.
  */
 #include "solve/lcp/lcp_dense.h"
 

@@ -25,14 +25,14 @@ static const double pivot_repair = 1e-13;
 static const double bilateral_repair = 100.0;
 /* The second-order term is omitted after a predictor step shorter than this; chosen. */
 static const double predictor_short = 0.1;
-/* Part of the way to the boundary that is gone (Nocedal & Wright, Numerical Optimization (2006), section 14.2: in
- * [0.9, 1)). */
+/* Fraction of the distance to the boundary that a step takes (Nocedal & Wright, Numerical Optimization (2006), section
+ * 14.2: in [0.9, 1)). */
 static const double back = 0.995;
 /* Steps below the square root of rounding are negligible. */
 static const double step_least = 1e-8;
-/* Of the first mean complementarity: from the first part on, where signs of z - w show the active rows, answers are
- * offered; below the other, eps^(5/3), nothing is left to gain. An iteration that keeps more than `slow_part` gained
- * nothing, where good ones keep a hundredth. Chosen. */
+/* Fractions of the initial mean complementarity: below the first, signs of z - w determine the active rows, and
+ * solutions are proposed; below the second, eps^(5/3), no further gain is possible. An iteration that keeps more than
+ * `slow_part` of the mean is no progress; typical ones keep a hundredth. Chosen. */
 static const double offered_from = 1e-10;
 static const double mean_least = 1e-26;
 static const double slow_part = 0.8;
@@ -40,7 +40,7 @@ static const double slow_part = 0.8;
 typedef struct interior {
   saltusi_lcp_run* run;
   int n;
-  int first;       /* complementary row; those before are bilateral */
+  int first;       /* first complementary row; rows before it are bilateral */
   double *z, *w;   /* the point */
   double *dz, *dw; /* the step */
   double* right;   /* [n] */

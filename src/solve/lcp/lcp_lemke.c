@@ -24,8 +24,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Pivot and tie tolerances, tried in this order: of a problem scaled to a unit diagonal and |q| = 1, so that they
- * are parts. The first keeps seven digits of a pivot; tighter and looser ones accept pivots that the first rejects, and
+/* Pivot and tie tolerances, tried in this order: of a problem scaled to a unit diagonal and |q| = 1, so that they are
+ * parts. The first keeps seven digits of a pivot; each of the others accepts some pivots that the first rejects, and
  * vice versa. Chosen. */
 static const struct {
   double pivot, tie;
@@ -33,13 +33,13 @@ static const struct {
 enum { TOLERANCE_COUNT = sizeof tolerances / sizeof tolerances[0] };
 _Static_assert(2 * TOLERANCE_COUNT == SALTUSI_LEMKE_ATTEMPTS, "two covering vectors");
 
-/* An answer is accepted when max |min(z, w)| of the scaled problem is below this: rounding of an
- * n x n solve, with room for n in the hundreds and moderate condition. */
+/* A solution is accepted when max |min(z, w)| of the scaled problem is below this: rounding of an n x n solve, for n in
+ * the hundreds and a moderate condition number. */
 static const double accepted_residual = 1e-9;
 /* A pivot of the active block below 500 eps of its column is rounding: redundant supports. */
 static const double singular_pivot = 1e-13;
 /* A ray y proves infeasibility if -q^T y exceeds the first fraction of |y|, and M^T y is below the other fraction of
- * it: a solution would be 1e10 times |q| / M_ii. The sums are good to n eps, 1e-13. */
+ * it: a solution would be 1e10 times |q| / M_ii. The rounding error of the sums is n eps, 1e-13. */
 static const double ray_falls = 1e-9;
 static const double ray_rises = 1e-10;
 
@@ -60,7 +60,7 @@ void saltusi_lcp_layout(saltusi_lcp_work* work, int n_max, saltus_arena* arena) 
   work->pivot = SALTUS_PUSH(arena, int, n_max);
 }
 
-/* M <- S M S, q <- S q / |S q|; returns |S q|, in units of which z comes out. */
+/* M <- S M S, q <- S q / |S q|; returns |S q|, the unit of z. */
 static double scale_problem(saltusi_lcp_work* work, int n, const double* M, const double* q) {
   for (int i = 0; i < n; i++) {
     double diagonal = M[i * n + i];
@@ -88,8 +88,8 @@ static double residual(const saltusi_lcp_work* work, int n, const double* z) {
   return worst;
 }
 
-/* Covering vector: ones, and for the second round numbers between 0.5 and 1.5 that repeat every 7
- * rows, to leave a degenerate path. */
+/* Covering vector: ones; in the second attempt numbers between 0.5 and 1.5 that repeat every 7 rows, to leave a
+ * degenerate path. */
 static double covering(int round, int i) {
   return round == 0 ? 1.0 : 0.5 + (double)((5 * i + 3) % 7) / 6.0;
 }

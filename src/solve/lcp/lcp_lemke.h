@@ -15,7 +15,7 @@
 typedef enum saltusi_lcp_outcome {
   SALTUSI_LCP_SOLVED,
   SALTUSI_LCP_RAY,  /* ended on a ray: no solution for the usual classes of M */
-  SALTUSI_LCP_LIMIT /* pivots used up, or the answer does not satisfy the problem */
+  SALTUSI_LCP_LIMIT /* limit of pivots reached, or the result does not satisfy the problem */
 } saltusi_lcp_outcome;
 
 typedef struct saltusi_lcp_result {
@@ -31,7 +31,7 @@ typedef struct saltusi_lcp_work {
   double* M;        /* [n x n] scaled */
   double* q;        /* [n] scaled */
   double* z;        /* [n] scaled answer */
-  double* best;     /* [n] best scaled answer so far */
+  double* best;     /* [n] best scaled solution so far */
   double* inverse;  /* [n x n] of the basis */
   double* value;    /* [n] of the basic variables */
   double* column;   /* [n] entering column, B^-1 a */
@@ -50,11 +50,10 @@ saltusi_lcp_result saltusi_lcp_lemke(saltusi_lcp_work* work, int n, const double
 /* The same in steps, for a portfolio. Attempts differ in tolerances and covering vector. */
 enum { SALTUSI_LEMKE_ATTEMPTS = 8 };
 
-/* Scales the problem into the workspace; answers are in units of the returned size times
- * work->scale. */
+/* Scales the problem into the workspace; solutions are in units of the returned size times work->scale. */
 double saltusi_lemke_start(saltusi_lcp_work* work, int n, const double* M, const double* q);
 
-/* At most `most` pivots. Solved: work->z holds the scaled answer; on a ray its direction. */
+/* At most `most` pivots. Solved: work->z holds the scaled solution; on a ray its direction. */
 saltusi_lcp_outcome saltusi_lemke_attempt(saltusi_lcp_work* work, int n, int attempt, int most,
                                           int* pivots);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_matrix.h - the matrix of a complementarity problem as the solvers see it, and linear systems
- * with one of its principal blocks, M_JJ x = b.
+ * lcp_matrix.h - the matrix of a complementarity problem in the form of the solvers, and linear systems with one of its
+ * principal blocks, M_JJ x = b.
  */
 #ifndef SALTUSI_LCP_MATRIX_H
 #define SALTUSI_LCP_MATRIX_H
@@ -23,7 +23,7 @@ typedef struct saltusi_lcp_matrix {
   bool scattered;   /* sparse, not banded, and large enough for a sparse factorisation */
   bool lean;        /* sparse, without workspace for dense fallbacks */
   bool symmetric;
-  bool z_matrix;  /* sparse, positive diagonal, nothing positive beside it */
+  bool z_matrix;  /* sparse, positive diagonal, no positive entry beside it */
   double largest; /* largest entry by size; NaN when one is not finite */
 } saltusi_lcp_matrix;
 
@@ -43,7 +43,7 @@ typedef enum saltusi_lcp_factor_kind {
   SALTUSI_LCP_FACTOR_SPARSE
 } saltusi_lcp_factor_kind;
 
-/* Room for one factored block. */
+/* Memory of one factored block. */
 typedef struct saltusi_lcp_block {
   size_t capacity; /* doubles in values */
   double* values;

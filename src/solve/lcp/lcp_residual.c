@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* (M z)_i; the diagonal entry on the way. */
+/* (M z)_i, and the diagonal entry of the row. */
 static double row_times(const saltus_lcp* problem, int i, const double* z, double* diagonal) {
   if (problem->sparse.start == NULL) {
     const double* row = problem->M + (size_t)i * (size_t)problem->n;
@@ -27,7 +27,7 @@ static double row_times(const saltus_lcp* problem, int i, const double* z, doubl
   return sum;
 }
 
-/* NaN stays: a residual that cannot be computed is not small. */
+/* Maximum that propagates NaN: a residual that cannot be computed is not small. */
 static double larger(double a, double b) {
   return b <= a || isnan(a) ? a : b;
 }

@@ -105,7 +105,7 @@ bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis) {
   return run->solved;
 }
 
-/* Without snprintf, which costs as much as a problem of six rows. */
+/* Decimal digits without snprintf, which costs as much as a problem of six rows. */
 void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count) {
   assert(run != NULL && name != NULL && count >= 0);
   enum { ROOM = 128 };

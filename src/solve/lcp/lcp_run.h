@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_run.h - one solve of a complementarity problem as the algorithms see it: problem, workspace, the best solution so
- * far and the stages. An algorithm proposes solutions; the run evaluates all of them by the same residual. Bilateral
- * rows are eliminated (small and dense problems) or kept (large sparse ones): kept rows come first, are always active,
- * and their z has either sign.
+ * lcp_run.h - data of one solve of a complementarity problem, shared by all algorithms: problem, workspace, the best
+ * solution so far and the stages. An algorithm proposes solutions; the run evaluates all of them by the same residual.
+ * Bilateral rows are eliminated (small and dense problems) or kept (large sparse ones): kept rows come first, are
+ * always active, and their z has either sign.
  */
 #ifndef SALTUSI_LCP_RUN_H
 #define SALTUSI_LCP_RUN_H
@@ -40,17 +40,18 @@ typedef struct saltusi_lcp_run {
   const double* q; /* [n] */
   double q_size;   /* largest |q_i| */
   int bilateral;   /* kept rows */
-  bool quick;      /* cheap stages only: the caller has an alternative */
+  bool quick;      /* only cheap stages: the caller has an alternative */
   double target;   /* for |min(z, w)| */
   bool
       basis_is_enough; /* the caller refines the result: a complementary basis need not meet the target */
-  bool rounding_is_enough; /* likewise for one that misses it by the rounding of M z */
-  const void* options;     /* of the solver by this name */
+  bool
+      rounding_is_enough; /* the same where the residual exceeds the target by the rounding of M z */
+  const void* options;    /* of the solver by this name */
   saltusi_lcp_workspace* room;
-  double* z;       /* [n] first guess, then the best answer */
-  double residual; /* of z: |min(z, w)|; infinite before the first answer */
+  double* z;       /* [n] initial guess, then the best solution */
+  double residual; /* of z: |min(z, w)|; infinite before the first solution */
   bool solved;     /* enough was reached */
-  bool none;       /* shown to have no solution */
+  bool none;       /* proved to have no solution */
   int iterations;
   char* stages; /* [128] */
 } saltusi_lcp_run;
@@ -68,7 +69,7 @@ bool saltusi_lcp_workspace_serves(const saltusi_lcp_workspace* room, const saltu
  * a complementary basis. Returns run->solved. */
 bool saltusi_lcp_run_offer(saltusi_lcp_run* run, bool basis);
 
-/* Notes a stage: "name count". */
+/* Records a stage: "name count". */
 void saltusi_lcp_run_note(saltusi_lcp_run* run, const char* name, int count);
 
 /* Proposes the guess z, or zero if its residual is smaller: impulses from
@@ -84,7 +85,7 @@ bool saltusi_lcp_run_activate(saltusi_lcp_run* run, const double* z);
  * Overwrites room->rest and room->step. */
 bool saltusi_lcp_run_proves_none(saltusi_lcp_run* run, const double* z);
 
-/* A tridiagonal matrix with positive diagonal and nothing positive beside it. */
+/* Whether the matrix is tridiagonal with a positive diagonal and no positive entry beside it. */
 bool saltusi_lcp_run_is_chain(const saltusi_lcp_run* run);
 
 /* The algorithms; each returns run->solved. */

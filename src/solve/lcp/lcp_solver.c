@@ -47,13 +47,13 @@ struct saltus_lcp_solver {
   saltus_allocator allocator;
   saltus_log log;
   const saltusi_lcp_ops* ops;
-  size_t bytes; /* of this struct with the options behind it */
+  size_t bytes; /* of this struct and the options that follow it */
   void* options;
   void* block; /* everything below */
   size_t block_bytes;
   saltusi_pool sparse_pool;           /* of the sparse factors in the workspace */
   saltusi_lcp_workspace room;         /* for the problem itself */
-  saltusi_lcp_workspace reduced_room; /* for the problem without the bilateral rows */
+  saltusi_lcp_workspace reduced_room; /* of the problem without bilateral rows */
   saltusi_lcp_bilateral mixed;
   bool has_mixed;
 };
@@ -165,8 +165,8 @@ static saltus_status validate(const saltus_lcp_solver* solver, const saltus_lcp*
   return SALTUS_OK;
 }
 
-/* How a problem is treated. Bilateral rows of large sparse problems are kept, those of others
- * eliminated; between the two sizes it is tried in this order. */
+/* How a problem is treated. Bilateral rows of large sparse problems are kept, those of others eliminated; between the
+ * two sizes both are tried in this order. */
 typedef struct treatment {
   saltusi_lcp_matrix M;       /* of the whole problem */
   saltusi_lcp_matrix reduced; /* a dense one without the bilateral rows, not yet filled */
@@ -263,7 +263,7 @@ static double norm(int n, const double* x, double* largest) {
   return sqrt(sum);
 }
 
-/* A problem without bilateral rows, or with kept ones; the best answer is in z. */
+/* A problem without bilateral rows, or with kept ones; the best solution is in z. */
 static void run_solver(const saltus_lcp_solver* solver, saltusi_lcp_run* run) {
   int n = run->M->n;
   bool trivial = true;
@@ -344,7 +344,7 @@ static bool run_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, doub
 
 static void solve_mixed(saltus_lcp_solver* solver, const saltus_lcp* problem, double tol, double* z,
                         double* w, saltus_solve_result* result) {
-  /* by LU with any basis; by LU; the same two by principal pivots */
+  /* elimination by LU with any basis, by LU, then both by principal pivots */
   static const unsigned ways[] = {0U, 1U, 2U, 3U};
   result->residual = saltus_lcp_residual(problem, z, w);
   for (int k = 0; k < 4; k++) {

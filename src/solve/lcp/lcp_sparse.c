@@ -73,7 +73,7 @@ static void find_tree(const saltusi_sparse_lu* lu, const lcp_sparse_graph* g, in
   }
 }
 
-/* Columns of row k of L into list, in no order; returns how many. */
+/* Columns of row k of L into list, unsorted; returns their number. */
 static int row_columns(const saltusi_sparse_lu* lu, const lcp_sparse_graph* g, int k,
                        const int* parent, int* mark, int* list) {
   int count = 0;
@@ -94,7 +94,7 @@ static int ascending(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* Lengths of the rows of L and of U; false when there are more entries than an int counts. */
+/* Lengths of the rows of L and of U; false: more entries than INT_MAX. */
 static bool count_fill(saltusi_sparse_lu* lu, const lcp_sparse_graph* g, const int* parent,
                        int* mark, int* list) {
   long long total = 0;

@@ -11,18 +11,18 @@
 #include <math.h>
 #include <string.h>
 
-/* |min(z, w)| of the scaled problem that counts as solved: rounding of solves with some hundred rows
- * of moderate condition. The portfolio aims at `aim`, 45 eps, which most problems reach. */
+/* |min(z, w)| of the scaled problem that counts as solved: rounding of solves with some hundred rows of moderate
+ * condition. The target of the portfolio is `aim`, 45 eps, which most problems reach. */
 static const double accepted = 1e-9;
 static const double aim = 1e-14;
-/* Velocities below this part of |q| are zero: contacts that rest, if only just, are active. */
+/* Velocities below this part of |q| are zero: contacts at the limit of opening are active. */
 static const double resting = 1e-9;
 /* Residual of a guess, the impulses of the last step, whose load distribution is kept. */
 static const double kept_guess = 1e-10;
 /* Residual of the limit: near that of a solution without it. */
 static const double distributed_to = 1e-12;
 
-static const double nothing = 0.0; /* a matrix of which only the size is used */
+static const double nothing = 0.0; /* only the size of the matrix is used */
 
 void saltusi_lcp_step_layout(saltusi_lcp_step* step, int n_max, int dense_max,
                              saltus_arena* arena) {

@@ -21,24 +21,24 @@ enum { SALTUSI_STEP_DENSE_MAX = 1500, SALTUSI_STEP_BAND = 4, SALTUSI_STEP_ENTRIE
 
 typedef struct saltusi_lcp_step {
   int n_max;
-  int iterations; /* of the last solve: factorisations, pivots and the like */
+  int iterations; /* of the last solve: factorisations or pivots */
   saltusi_lcp_workspace dense;
   saltusi_lcp_workspace band;
   double* scale;  /* [n] 1 / sqrt(M_ii) */
   double* M;      /* [n x n] scaled; NULL when n_max is too large */
   double* q;      /* [n] scaled */
-  double* z;      /* [n] scaled: first guess and answer */
+  double* z;      /* [n] scaled: initial guess and solution */
   double* values; /* [9 n] scaled entries of a band */
   bool
       distributes; /* of the caller: statically indeterminate problems have the limit of load_distribution.h */
   saltusi_load_distribution load;
 } saltusi_lcp_step;
 
-/* dense_max: largest problem that is given dense, at most SALTUSI_STEP_DENSE_MAX. */
+/* dense_max: largest dense problem, at most SALTUSI_STEP_DENSE_MAX. */
 void saltusi_lcp_step_layout(saltusi_lcp_step* step, int n_max, int dense_max, saltus_arena* arena);
 
-/* Each returns whether z is a solution to rounding. z holds the first guess, which counts unless zero
- * is nearer to a solution; zeros: none. */
+/* Each returns whether z is a solution to rounding. z holds the initial guess, which is used unless the residual of
+ * zero is smaller. */
 bool saltusi_lcp_step_dense(saltusi_lcp_step* step, int n, const double* M, const double* q,
                             double* z);
 bool saltusi_lcp_step_banded(saltusi_lcp_step* step, const saltus_csr* M, const double* q,

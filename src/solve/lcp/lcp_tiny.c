@@ -8,7 +8,7 @@
  * 1. principal pivots on the last violated row (Murty 1974), where its diagonal entry vanishes on it
  *    and another one (Cottle, Pang & Stone, section 2.3): rows and columns of a pair are not
  *    moved, so that no permutation is stored. Ends when M is a P-matrix.
- * 2. otherwise Lemke's method on the condensed table of w = S z + z_0 + t; no care is taken of ties.
+ * 2. otherwise Lemke's method on the condensed table of w = S z + z_0 + t, without a rule for ties.
  *
  * Neither verifies its result: the caller checks the residual and falls back on the general methods.
  */
@@ -107,7 +107,7 @@ static bool start(const saltus_lcp* problem, lcp_tiny_table* t) {
   return eliminate_bilateral(t);
 }
 
-/* T from S and t, which stands in column `last`. */
+/* T from S and t, which is column `last`. */
 static void fill(lcp_tiny_table* t, int last) {
   for (int i = 0; i < t->m; i++) {
     double* to = t->T[i];
@@ -120,7 +120,7 @@ static void fill(lcp_tiny_table* t, int last) {
   }
 }
 
-/* Exchanges the variable of row r with that of column c; columns 0 .. last. */
+/* Exchanges the variables of row r and column c, over columns 0 .. last. */
 static void pivot(lcp_tiny_table* t, int r, int c, int last) {
   double* from = t->T[r];
   double reciprocal = 1.0 / from[c];
@@ -165,8 +165,8 @@ static int partner_of(const lcp_tiny_table* t, int row) {
   return best;
 }
 
-/* Both pairs change sides: crosswise, after which each row stands in the place of the other. False
- * when their block is nearly singular. */
+/* Exchanges both pairs crosswise, after which the two rows have changed places. False: their block is nearly
+ * singular. */
 static bool pivot_pair(lcp_tiny_table* t, int a, int b) {
   if (!(fabs(t->T[a][b]) > least_pivot * column_size(t, b))) {
     return false;
@@ -184,7 +184,7 @@ static bool pivot_pair(lcp_tiny_table* t, int a, int b) {
   return true;
 }
 
-/* Makes the pivot that the violated row asks for; false: there is none. exchanged: a bit a row. */
+/* Pivots on the violated row; false: no pivot exists. exchanged: one bit for each row. */
 static bool exchange(lcp_tiny_table* t, int row, unsigned* exchanged) {
   if (t->T[row][row] > least_pivot * column_size(t, row)) {
     pivot(t, row, row, t->m);
@@ -199,10 +199,10 @@ static bool exchange(lcp_tiny_table* t, int row, unsigned* exchanged) {
   return true;
 }
 
-/* Pivots made, or -1; z of the complementary rows in z. */
+/* Number of pivots, or -1; z gets the complementary rows. */
 static int principal_pivots(lcp_tiny_table* t, double* z) {
   int m = t->m;
-  int most = m + 2; /* more is better left to Lemke */
+  int most = m + 2; /* Lemke's method is better for problems that need more */
   unsigned exchanged = 0;
   unsigned seen[MOST + 3]; /* sets of earlier pivots: a set that returns starts a cycle */
   fill(t, m);
@@ -231,7 +231,7 @@ static int principal_pivots(lcp_tiny_table* t, double* z) {
   return -1;
 }
 
-/* The row that bounds the variable of column c; z_0 (in row `artificial`) first; -1: a ray. */
+/* The row that limits the variable of column c, ties in favour of z_0 (row `artificial`); -1: a ray. */
 static int leaving_row(const lcp_tiny_table* t, int c, int artificial) {
   int m = t->m;
   double size = column_size(t, c);
@@ -251,7 +251,7 @@ static int leaving_row(const lcp_tiny_table* t, int c, int artificial) {
   return best;
 }
 
-/* Variables: i is w_i, m + i is z_i, 2 m is z_0. Pivots made, or -1. */
+/* Variables: i is w_i, m + i is z_i, 2 m is z_0. Returns the number of pivots, or -1. */
 static int lemke_pivots(lcp_tiny_table* t, double* z) {
   int m = t->m;
   int most = 4 * m + 8;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * lcp_tiny.h - complementarity problems of a few rows, mixed or not, without any room of their own:
- * there the set-up of the large methods would cost more than the answer.
+ * lcp_tiny.h - complementarity problems of a few rows, mixed or not, without a workspace: the setup of the general
+ * methods would cost more than the solution.
  */
 #ifndef SALTUSI_LCP_TINY_H
 #define SALTUSI_LCP_TINY_H
@@ -11,9 +11,9 @@
 
 enum { SALTUSI_LCP_TINY_MAX = 12 };
 
-/* What it took: principal pivots, and those of Lemke's method after them. */
+/* Number of principal pivots, and of those of Lemke's method after them. */
 typedef struct saltusi_lcp_tiny_result {
-  bool found; /* a complementary basis; only its residual says whether it is a solution */
+  bool found; /* a complementary basis was found; whether it is a solution, its residual decides */
   int principal, lemke;
 } saltusi_lcp_tiny_result;
 

@@ -26,11 +26,11 @@
 /* Violations below these parts of the largest |z| and |q| are rounding, not a reason to exchange:
  * 500 eps, a sum of some hundred products. */
 static const double rounding = 1e-13;
-/* Part of the target that violated rows may have, so that the rounding of the active rows fits in too. */
+/* Part of the target that violated rows may have; the rest is for the rounding of the active rows. */
 static const double violated_part = 0.25;
-/* Proximal shifts, in parts of the mean diagonal: the first of a cold start and of a crossover, which is close
- * already, and the least, above which the factors of a semidefinite M keep seven digits; the falls and rises are
- * by tens. Chosen. */
+/* Proximal shifts, relative to the mean diagonal: the first of a cold start, the first of a crossover, which starts
+ * near the solution, and the least, above which the factors of a semidefinite M keep seven digits; each changes by
+ * factors of ten. Chosen. */
 static const double shift_first = 1e-3;
 static const double shift_close = 1e-7;
 static const double shift_least = 1e-9;
@@ -39,7 +39,7 @@ static const double shift_rise = 10.0;
 
 typedef struct violations {
   int count, last;
-  double squares; /* sum of squares of what is violated */
+  double squares; /* sum of squares of the violations */
   double z_tolerance, w_tolerance;
 } violations;
 
@@ -169,7 +169,7 @@ static void start_cold(saltusi_lcp_run* run, bool everything) {
 bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int stall_limit, int iterations) {
   assert(run != NULL && iterations >= 0);
   if (!saltusi_lcp_run_activate(run, run->z)) {
-    /* chains: what closes below pushes everything above, so all active is the better guess */
+    /* chains: a closed contact loads all contacts above it, so that all rows active is the better guess */
     start_cold(run, run->M->banded);
   }
   saltusi_pivoting p = {.q = run->q, .stall_limit = stall_limit, .iterations = iterations};
@@ -199,7 +199,7 @@ static double mean_diagonal(const saltusi_lcp_matrix* M) {
   return sum > 0.0 ? sum / M->n : 1.0;
 }
 
-/* The set has settled: it may be the one of the problem itself. */
+/* The active set no longer changes: it may be that of the original problem. */
 static bool try_unshifted(saltusi_lcp_run* run, int* total) {
   saltusi_pivoting p = {.q = run->q, .iterations = 1};
   bool found = pivot_on(run, &p);
@@ -213,15 +213,15 @@ static bool try_unshifted(saltusi_lcp_run* run, int* total) {
   return run->solved;
 }
 
-/* From the point room->last and the set room->active, first with `part` of the mean diagonal. */
+/* From the point room->last and the set room->active, with a first shift of `part` of the mean diagonal. */
 static bool proximal_steps(saltusi_lcp_run* run, int stall_limit, double part) {
-  /* a problem that goes well takes ten factorisations; one that cycles is better shifted more */
+  /* a convergent problem takes ten factorisations; one that cycles needs a larger shift */
   enum { STEPS = 30, INNER = 30 };
   saltusi_lcp_workspace* room = run->room;
   int n = run->M->n;
   double mean = mean_diagonal(run->M);
   double shift = part * mean;
-  double rate = shift_fall; /* of its decrease; slower after every failure */
+  double rate = shift_fall; /* factor of its decrease, nearer to 1 after every failure */
   int total = 0;
   for (int k = 0; k < STEPS && shift <= mean; k++) {
     for (int i = 0; i < n; i++) {

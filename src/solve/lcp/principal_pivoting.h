@@ -19,7 +19,7 @@ typedef struct saltusi_pivoting {
 /* Plain; starts from the guess, or from the rows with q < 0. */
 bool saltusi_lcp_run_pivoting(saltusi_lcp_run* run, int stall_limit, int iterations);
 
-/* From room->last, near a solution and zero where z is, which some other method has found. */
+/* From room->last, a point of another method near a solution, with its zero entries exact. */
 bool saltusi_lcp_run_crossover(saltusi_lcp_run* run);
 
 /* Proximal, for positive semidefinite M. */
