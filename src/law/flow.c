@@ -15,7 +15,10 @@
 
 /* Tolerance of a step relative to the scale of its group. The rounding of a few hundred steps is of that size. */
 static const double tol = 1e-14;
-enum { STEPS_MAX = 20000, TRIALS_MAX = 80 };
+enum { STEPS_MAX = 20000 };
+/* Trials that locate the end of a path: of these the first SECANTS are by regula falsi, then every second one bisects:
+ * 116 halvings, from the length of a step to 1e-20 of it and on to rounding. */
+enum { SECANTS = 8, TRIALS_MAX = 240 };
 
 void saltusi_flow_layout(saltusi_flow* flow, int n, int guards, saltus_arena* arena) {
   assert(flow != NULL && arena != NULL && n >= 0 && guards >= 0);
@@ -96,8 +99,8 @@ static int first_fired(const saltusi_flow* flow, const double* g) {
 }
 
 /* Length of the shortest step at whose end a guard is negative. All guards hold at lo, some fail at hi (values in
- * g_end). Regula falsi (Illinois) on the guard whose secant root is the earliest, every fourth time bisection: of the
- * logarithm while the ends differ in magnitude. -1: not found to rounding. */
+ * g_end). Regula falsi (Illinois) on the guard whose secant root is the earliest, and bisection: of the logarithm while
+ * the ends differ in magnitude. -1: not found to rounding. */
 static int close_in(saltusi_flow* flow, double h) {
   double lo = 0.0;
   double hi = h;
@@ -114,7 +117,7 @@ static int close_in(saltusi_flow* flow, double h) {
         at = fmin(at, lo + (hi - lo) * from / (from - flow->g_end[i] * weight[1]));
       }
     }
-    bool inside = at > lo && at < hi && k % 4 != 3;
+    bool inside = at > lo && at < hi && (k < SECANTS || k % 2 == 0);
     at = inside ? at : hi > 4.0 * lo && lo > 0.0 ? sqrt(lo * hi) : 0.5 * (lo + hi);
     take(flow, at);
     flow->guard(flow->self, flow->y_end,

@@ -17,10 +17,12 @@ void saltusi_anderson_layout(saltusi_anderson* m, int n, int depth, int measured
   m->n = n;
   m->measured = measured;
   m->kept = 0;
+  m->regularisation = 0.0;
   m->last_g = SALTUS_PUSH(arena, double, n);
   m->last_f = SALTUS_PUSH(arena, double, n);
   m->dg = SALTUS_PUSH2(arena, double, depth, n);
   m->df = SALTUS_PUSH2(arena, double, depth, n);
+  m->gram = SALTUS_PUSH2(arena, double, depth, depth);
 }
 
 /* Stores the newest difference in slot `at` and updates the products. */
@@ -34,8 +36,8 @@ static void remember(saltusi_anderson* m, int at, const double* f, const double*
   m->kept = at + 1 > m->kept ? at + 1 : m->kept;
   for (int k = 0; k < m->kept; k++) {
     double product = saltusi_long_dot(m->measured, df, m->df + (size_t)k * (size_t)m->n);
-    m->gram[at][k] = product;
-    m->gram[k][at] = product;
+    m->gram[at * m->depth + k] = product;
+    m->gram[k * m->depth + at] = product;
   }
 }
 
@@ -43,11 +45,15 @@ static void remember(saltusi_anderson* m, int at, const double* f, const double*
 static void weigh(const saltusi_anderson* m, const double* f, double* gamma) {
   const double nothing = 1e-14; /* of a diagonal entry: rounding of the products */
   double L[SALTUSI_MIXED][SALTUSI_MIXED] = {{0.0}};
+  double added = 0.0;
   assert(m->kept <= SALTUSI_MIXED);
+  for (int k = 0; k < m->kept; k++) {
+    added += m->regularisation * m->gram[k * (m->depth + 1)];
+  }
   for (int k = 0; k < m->kept; k++) {
     double sum = saltusi_long_dot(m->measured, f, m->df + (size_t)k * (size_t)m->n);
     for (int i = 0; i <= k; i++) {
-      double entry = m->gram[k][i];
+      double entry = m->gram[k * m->depth + i] + (i == k ? added : 0.0);
       for (int l = 0; l < i; l++) {
         entry -= L[k][l] * L[i][l];
       }
@@ -55,7 +61,7 @@ static void weigh(const saltusi_anderson* m, const double* f, double* gamma) {
         L[k][i] = L[i][i] > 0.0 ? entry / L[i][i] : 0.0;
         sum -= L[k][i] * gamma[i];
       } else {
-        L[k][k] = entry > nothing * m->gram[k][k] ? sqrt(entry) : 0.0;
+        L[k][k] = entry > nothing * m->gram[k * (m->depth + 1)] ? sqrt(entry) : 0.0;
       }
     }
     gamma[k] = L[k][k] > 0.0 ? sum / L[k][k] : 0.0;

@@ -18,12 +18,13 @@
 enum { SALTUSI_MIXED = 16 };
 
 typedef struct saltusi_anderson {
-  int n;                                     /* unknowns */
-  int measured;                              /* number of first components whose f is minimised */
-  int depth;                                 /* corrections in use, SALTUSI_MIXED at most */
-  double *last_g, *last_f;                   /* [n] */
-  double *dg, *df;                           /* [depth x n] g = z + f */
-  double gram[SALTUSI_MIXED][SALTUSI_MIXED]; /* products of df */
+  int n;                   /* unknowns */
+  int measured;            /* number of first components whose f is minimised */
+  int depth;               /* corrections in use, SALTUSI_MIXED at most */
+  double *last_g, *last_f; /* [n] */
+  double *dg, *df;         /* [depth x n] g = z + f */
+  double* gram;            /* [depth x depth] products of df */
+  double regularisation;   /* added to their diagonal, relative to their trace; 0 after layout */
   int kept;
 } saltusi_anderson;
 

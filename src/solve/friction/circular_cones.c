@@ -16,7 +16,8 @@ static int smaller(int a, int b) {
 
 void saltusi_circular_layout(saltusi_circular_cones* c, int units, int rows, saltus_arena* arena) {
   assert(c != NULL && arena != NULL);
-  const int n = smaller(units, SALTUSI_CIRCULAR_UNITS);
+  /* a single contact or dry row has no others to depend on: a thousand islands of one keep no workspace */
+  const int n = units > 1 ? smaller(units, SALTUSI_CIRCULAR_UNITS) : 0;
   c->units_max = n;
   c->rows_max = smaller(rows + n, ROWS_EACH * n);
   saltusi_friction_step_layout(&c->step, n, ROWS_EACH, c->rows_max, arena);

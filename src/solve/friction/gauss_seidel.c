@@ -27,6 +27,9 @@ enum { LOOK_ACCELERATED = 20, LOOK_PLAIN = 25, LOOK_AGAIN = 3 };
 /* The increment of an iteration approximates the residual before it: the true residual, which costs a product with W,
  * is evaluated below this fraction of the tolerance. Chosen. */
 static const double look_part = 0.7;
+/* Regularisation of the normal equations for nearly dependent changes, relative to their trace: products below it are
+ * rounding (5000 eps for five changes of many rows). */
+static const double regularisation = 1e-12;
 /* The history is dropped when |f| exceeds its minimum by this factor. */
 static const double history_dropped = 1.5;
 
@@ -213,6 +216,7 @@ static saltusi_stage accelerated_sweeps(saltusi_gauss_seidel_work* work, saltusi
   double best = INFINITY;
   int look = 0;
   work->mixing.n = work->mixing.measured = in->pattern->rows;
+  work->mixing.regularisation = regularisation;
   for (int k = 0, mixed = 0; k < settings->sweeps; k++, mixed++) {
     memcpy(work->before, r, bytes);
     double estimate = saltusi_sweep(in, r);
