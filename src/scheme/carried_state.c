@@ -17,7 +17,7 @@
 #include <string.h>
 
 typedef struct carried_state_head {
-  int64_t contacts; /* keys, in use or not */
+  int64_t contacts; /* number of keys, used and unused */
 } carried_state_head;
 
 typedef struct carried_state_entry {

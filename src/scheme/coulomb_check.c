@@ -11,7 +11,7 @@
 
 static const double part = 0.1;
 
-/* Impulse outside of the law; friction: by how much friction exceeds its bound. */
+/* Violation of the law by an impulse, N s; friction: the part by which friction exceeds its bound. */
 static double outside(const saltus_contact_law* law, const saltus_friction_law* f, const double* P,
                       bool* friction) {
   const bool rough = law->mu > 0.0 && law->tangents > 0;
@@ -27,8 +27,7 @@ static double outside(const saltus_contact_law* law, const saltus_friction_law* 
   return fmax(excess, -P[0]);
 }
 
-/* Impulse that would stop the motion that the forces alone give the rows of a contact in the step,
- * N s. */
+/* Impulse that cancels the motion of the rows of a contact due to forces in the step, N s. */
 static saltus_status find_stopping(saltusi_eval* eval, const saltusi_coulomb_step* step,
                                    const saltusi_coulomb_work* work, int key, double* most) {
   const saltus_system* sys = &eval->sys;

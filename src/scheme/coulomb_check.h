@@ -8,9 +8,10 @@
  *   no pull    P_N >= -d size
  *   cone       |P_T| <= mu P_N + d size
  *
- * Cones are convex: a sum of forces inside of them is inside. Projections correct the error of the method in a step. If more than a tenth
- * (d = 1/10) of the impulses at the contact violates the law, the forces of the step have no correct digit, and the step fails. Bonds and viscous
- * friction are not part of the law: such contacts are not checked. For user-defined curves only the normal impulse is checked.
+ * Cones are convex: a sum of forces inside of them is inside. Projections correct the error of the method in a step. If
+ * more than a tenth (d = 1/10) of the impulses at the contact violates the law, the forces of the step are wrong, and
+ * the step fails. Bonds and viscous friction are not part of the law: such contacts are not checked. For user-defined
+ * curves only the normal impulse is checked.
  */
 #ifndef SALTUSI_COULOMB_CHECK_H
 #define SALTUSI_COULOMB_CHECK_H
@@ -30,7 +31,7 @@ static inline void saltusi_lasting_add(saltusi_lasting* of, const double P[3]) {
   of->size += sqrt(P[0] * P[0] + P[1] * P[1] + P[2] * P[2]);
 }
 
-/* A step that ends at a point. */
+/* A step, given by its end point. */
 typedef struct saltusi_coulomb_step {
   const saltus_point* at;
   double h;

@@ -18,7 +18,7 @@
 
 /* Initial capacity for events: no step of the convergence studies has more. */
 enum { EVENTS_FIRST = 64 };
-/* Keys are int, and arrays have some rows for each. */
+/* Largest number of keys: keys are int, and arrays have several rows for each. */
 enum { CONTACTS_MOST = INT_MAX / 64 };
 
 /* Rejects systems with features that the scheme does not support. */
@@ -108,9 +108,8 @@ static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
     const saltus_contact_law* law = &sys->laws[i];
     any = any || (law->impact == SALTUS_IMPACT_POISSON && law->e_N > 0.0 &&
                   (ops->info.treats & SALTUS_TREATS_POISSON) == 0);
-    /* steps with the static coefficient alone miss the slip at the end of an impact; an impact
-     * spread over two steps has a normal impulse in each, and the friction of each has no limit for
-     * h -> 0 */
+    /* steps with the static coefficient alone miss the slip at the end of an impact; an impact spread over two steps
+     * has a normal impulse in each; friction in each of them has no limit for h -> 0 */
     const bool rough = law->mu > 0.0 && law->tangents > 0;
     any = any || (is_told_plain(ops) && saltusi_has_curve(law->friction));
     any = any || (ops->runs_ahead > 0 && !more && rough);
@@ -137,8 +136,8 @@ static saltus_status check_bonds(const saltusi_scheme_ops* ops, const saltus_sys
   return SALTUS_OK;
 }
 
-/* All arrays in one block. Large arrays that are written before they are read come last: most steps
- * touch few of their pages. Returns the bytes before those, which start as zeros. */
+/* Lays out all arrays in one block. Large arrays that are written before they are read come last, since most steps use
+ * few of their pages. Returns the size of the zeroed part before them. */
 static size_t layout(saltus_scheme* in, saltus_arena* arena) {
   const saltusi_scheme_ops* ops = in->ops;
   const saltus_dims* dims = &in->eval.sys.dims;

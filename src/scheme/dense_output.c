@@ -193,7 +193,7 @@ saltus_status saltusi_scheme_dense(saltus_scheme* scheme, int steps,
     double end = step->t + step->h;
     if (step->h > 0.0 && at->t >= step->t - slack && at->t <= end + slack) {
       saltusi_dense_query query = *at;
-      /* steps may be as short as the slack: the nearer end counts */
+      /* steps may be as short as the rounding of time: the nearer end is used */
       const bool ends = fabs(at->t - end) <= fmin(slack, fabs(at->t - step->t));
       query.t = ends ? end : fmax(at->t, step->t);
       status = saltusi_scheme_dense_ask(scheme, step->data, &query);

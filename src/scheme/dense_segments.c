@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A step through a Zeno point with restitution 0.99 has about four thousand segments. 256 KiB hold
- * half of them for a few coordinates, and the shortest matter least. */
+/* A step through a Zeno point with restitution 0.99 has about four thousand segments. 256 KiB hold half of them for a
+ * few coordinates; the shortest ones are dropped. */
 enum { BYTES_MOST = 1 << 18, PIECES_LEAST = 32, PIECES_MOST = 4096 };
 
 enum { T, H, JUMP, KNOWN, HEAD };

@@ -16,7 +16,7 @@ typedef struct impact {
   double work, size, most;
   bool impact;
   int giver;           /* number of an event or contact */
-  double slip_work[2]; /* J, friction against the last slip and along the first */
+  double slip_work[2]; /* J, work of friction against the final slip and along the initial one */
 } impact;
 
 /* Velocities and impulse of one contact in an impact. */
@@ -119,8 +119,8 @@ void saltusi_contact_event(const saltus_contact_step* contact, double t, double 
   event->energy_change = whole->work;
 }
 
-/* Adds a contact of a step without located events, without creating an event. A contact without an
- * impact of its own transmits the impact of others, or rests. */
+/* Adds a contact of a step without located events. A contact without an impact transmits the impact of others, or
+ * rests, and creates no event. */
 static void add_contact(impact* b, const saltus_contact_step* c, int number) {
   if (c->impact && c->part != SALTUS_IMPACT_WHOLE) {
     const saltus_whole_impact* whole = &c->whole_impact;

@@ -11,7 +11,7 @@
 #include "saltus/ledger.h"
 #include "saltus/scheme.h"
 
-/* The option of schemes that treat friction: without it Newton's law gains nothing. */
+/* The option of schemes with friction: without friction Newton's law creates no energy. */
 #define SALTUSI_GAIN_FIELD(S)                                                                      \
   SALTUS_CHOICE(S, on_energy_gain, 0, 1, saltusi_energy_gain_names,                                \
                 "answer to an impact whose law creates energy: a warning, or the end of the run")
@@ -32,8 +32,8 @@ static inline double saltusi_impact_work(const double impulse[3], double u_befor
 void saltusi_contact_event(const saltus_contact_step* contact, double t, double h,
                            saltus_event* event);
 
-/* The next impact of a report that gained, as a remark; false: there is none after number *next, which
- * starts at 0. t is the end of the step, h its length. */
+/* The next impact of a report that created energy, as a remark; false: none after number *next, which starts at 0. t is
+ * the end of the step, h its length. */
 bool saltusi_energy_gain_next(const saltus_step_report* report, bool located, double t, double h,
                               int* next, saltus_event* remark);
 

@@ -32,9 +32,9 @@ static inline double saltusi_newton_floor(const saltusi_step* s) {
   return 4.0 * DBL_EPSILON * saltusi_max_abs(s->eval->sys.dims.nq, s->q0) / s->h;
 }
 
-/* After iteration k, which took v_before to s->v1; v_before becomes the change. SALTUS_OK: continue
- * unless *arrived. Changes are relative to the largest velocity of the step, including v_free
- * without contacts: velocities of bodies at rest are at the level of rounding. */
+/* After iteration k, from v_before to s->v1; v_before becomes the change. SALTUS_OK: continue unless *arrived. Changes
+ * are relative to the largest velocity of the step, including v_free without contacts: velocities of bodies at rest are
+ * at the level of rounding. */
 static inline saltus_status saltusi_newton_judge(saltusi_newton_end* n, const saltusi_step* s,
                                                  int k, const double* v_free, double* v_before,
                                                  bool* arrived) {

@@ -28,7 +28,7 @@ void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, int ta
   }
 }
 
-/* Numbers the unknowns, bilateral ones first; returns how many those are. */
+/* Numbers the unknowns, bilateral ones first; returns the number of bilateral ones. */
 static int number(saltusi_planar* work, const saltusi_planar_problem* problem, int* count) {
   int next = 0;
   for (int i = 0; i < problem->items; i++) {
@@ -125,7 +125,7 @@ static bool solve_single(const saltusi_planar_problem* problem, double* P) {
 
 /* ---- by cones --------------------------------------------------------------------------------- */
 
-/* Most tangents of a contact. */
+/* Largest number of tangents of a contact. */
 static int tangents_of(const saltusi_planar_problem* problem) {
   int most = 0;
   for (int i = 0; i < problem->items; i++) {

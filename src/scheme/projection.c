@@ -11,11 +11,11 @@
 #include <float.h>
 #include <string.h>
 
-/* Most corrections: each squares the remaining error, or with old matrices reduces it in proportion
- * to the first displacement. */
+/* Limit of corrections: each squares the remaining error, or with old matrices reduces it in proportion to the first
+ * displacement. */
 enum { CORRECTIONS_MAX = 40 };
 
-/* How often a correction may be halved. */
+/* Limit of halvings of a correction. */
 enum { HALVES_MAX = 10 };
 
 /* Joints count as closed when g no longer shrinks and is below this many rounding errors of its
@@ -171,7 +171,7 @@ static bool joints_move(saltusi_projection* p, int nj, const double* v) {
   return moves;
 }
 
-/* lambda = -W^-1 U into op.P; *moves: U exceeds rounding. */
+/* Computes lambda = -W^-1 U into op.P; *moves: U exceeds rounding. */
 static saltus_status find_velocity_impulses(saltusi_projection* p, saltusi_eval* eval,
                                             const saltus_point* at, bool* moves) {
   saltusi_operator_hold(&p->op, &eval->sys, at, NULL, 0);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All schemes. To add one: its file, its line here, its page in docs/. */
+/* All schemes. A new one needs its file, a line here, and a page in docs/. */
 static const saltusi_scheme_ops* const registry[] = {
     &saltusi_moreau_jean,
     &saltusi_moreau_projected,

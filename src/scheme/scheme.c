@@ -182,7 +182,7 @@ static saltus_status own_step(saltus_scheme* scheme) {
                               : scheme->ops->step(scheme->work, scheme->options, &scheme->step);
 }
 
-/* A step of the scheme, or of its substitute. */
+/* Takes a step of the scheme, or of its substitute. */
 static saltus_status own_or_substitute(saltus_scheme* scheme, saltus_step_report* report) {
   bool needed = false;
   saltusi_substitute_laws(scheme, false);
@@ -212,7 +212,7 @@ static bool leaves_out(const saltus_scheme* scheme) {
 /* One step of the scheme. If it exceeds the capacity, the capacity grows and the step is repeated.
  * The repetition does not count as work, which does not depend on memory. */
 static saltus_status do_step(saltus_scheme* scheme, saltus_step_report* report) {
-  enum { GROWTHS_MAX = 64 }; /* by half each: from 1 to the range of the integers */
+  enum { GROWTHS_MAX = 64 }; /* increments by half: from 1 to the range of integers */
   const saltus_work work = scheme->eval.work;
   saltus_status status = SALTUS_OK;
   bool again = true;
@@ -472,7 +472,7 @@ uint64_t saltusi_scheme_fingerprint(const saltus_scheme* scheme) {
   const saltus_scheme_info* info = &scheme->ops->info;
   uint64_t hash = saltusi_hash(SALTUSI_HASH_START, info->name, strlen(info->name));
   char text[128];
-  for (int i = 0; i < info->options.count; i++) { /* as text: padding has no meaning */
+  for (int i = 0; i < info->options.count; i++) { /* as text, since padding bytes are undefined */
     saltus_options_show(&info->options.fields[i], scheme->options, text, sizeof text);
     hash = saltusi_hash(hash, text, strlen(text));
   }

@@ -22,8 +22,8 @@ typedef struct dense_step {
 
 enum { DENSE_STEPS = 3 };
 
-/* Counters of a step, added when it is committed. A copy of the whole report would wait for the
- * stores that have just filled it. */
+/* Counters of a step, added when it is committed. A copy of the whole report would stall on the stores that have just
+ * filled it. */
 typedef struct tried_step {
   double h; /* s */
   const char* method;

@@ -45,7 +45,7 @@ typedef struct saltusi_step {
   double* dense;              /* [dense_count] out: the motion inside the step */
   bool* closed;               /* out: the joints are at q1, to rounding; false before */
   saltus_step_report* report; /* out */
-  /* For a scheme that locates impacts: by their laws; NULL: its own */
+  /* Impact laws, for a scheme that locates impacts; NULL: that of the scheme */
   struct saltusi_impact_step* jump;
   saltus_log log;
 } saltusi_step;
@@ -91,7 +91,7 @@ typedef struct saltusi_bounce_inside {
 typedef void saltusi_transfer_fn(const void* options, const saltus_system* sys,
                                  saltusi_state_transfer* carry);
 
-/* A contact at the start of a step, all else zero, member by member (clear_report in scheme.c). */
+/* A contact at the start of a step, all other members zero, set one by one (clear_report in scheme.c). */
 static inline void saltusi_contact_open(saltus_contact_step* c, int key, int law, double gap) {
   c->key = key;
   c->law = law;
@@ -130,9 +130,9 @@ typedef struct saltusi_scheme_ops {
   saltus_status (*check)(const void* options, const saltus_system* sys, saltus_log log);
   /* Whether contacts with equal rows are distinct, as parallel springs are; NULL: they are not. */
   bool (*counts_each)(const void* options);
-  /* Takes every array from the arena, for eval->sys and the capacity eval->room. Called twice: the
-   * first time the arena only counts. Called again, over new zeros, whenever a step lacked
-   * capacity: no data that a step needs may be in `work` alone. */
+  /* Lays out every array in the arena, for eval->sys and the capacity eval->room. Called twice, first with an arena
+   * that only counts, and again with zeroed memory whenever a step lacked capacity: no data that a step needs may be in
+   * `work` alone. */
   void (*layout)(void* work, const void* options, const saltusi_eval* eval, saltus_arena* arena);
   /* For a scheme that chooses its step, h is the largest allowed step. It writes the accepted
    * length into report->h and carries its next proposal in its memory. */
@@ -146,11 +146,11 @@ typedef struct saltusi_scheme_ops {
   /* One contact at the time of the query; NULL: its forces are undefined inside the step. */
   void (*dense_contact)(void* work, const void* options, const saltusi_dense_query* query, int key,
                         saltus_contact_inside* contact);
-  /* W at the time of a query: power of friction in rows other than slip of a contact (rolling, spin,
-   * joints), and of prescribed motion in them. NULL: nothing. */
+  /* W at the time of a query: power of friction in rows other than slip of a contact (rolling, spin, joints), and of
+   * prescribed motion in them. NULL: 0. */
   void (*dense_power)(void* work, const void* options, const saltusi_dense_query* query,
                       double power[2]);
-  /* J, the same of the impacts of the step. NULL: nothing. */
+  /* J, the same of the impacts of the step. NULL: 0. */
   void (*dense_work)(void* work, const void* options, const saltusi_dense_query* query,
                      double into[2]);
   /* [nj] N of joints, and N s since the start of the step; either may be NULL. NULL: not
@@ -179,7 +179,7 @@ typedef struct saltusi_scheme_ops {
     return options;                                                                                \
   }
 
-/* The functions of a scheme with the struct W, by the names they have in most sources. */
+/* The functions of a scheme with the struct W, by their usual names. */
 #define SALTUSI_STEPS_BY(W)                                                                        \
   .work_size = sizeof(W), .memory_count = memory_count, .carry_memory = carry_memory,              \
   .layout = layout, .step = step
@@ -317,7 +317,7 @@ void saltusi_island_forces(const saltusi_island_step* step, const saltusi_dense_
 bool saltusi_island_bounce(const saltusi_island_step* step, const saltusi_dense_query* at,
                            saltusi_bounce_inside* bounce);
 
-/* As at creation: nothing carried, no dense output; counters go on. */
+/* Resets to the state of creation: no carried data, no dense output; counters continue. */
 void saltusi_scheme_restart(saltus_scheme* scheme);
 /* Restart at t after a change of the inputs; step lengths are kept. */
 void saltusi_scheme_resume(saltus_scheme* scheme, double t);
@@ -338,7 +338,7 @@ const saltus_system* saltusi_system_of(const saltus_system* system, const char* 
 /* create.c: a scheme without asynchronous islands. */
 saltus_status saltusi_scheme_create_plain(const saltus_scheme_def* def, saltus_scheme** out);
 
-/* The motion inside the step that was tried last and is not committed; times outside are moved to its ends. */
+/* The motion inside the last trial step, which is not committed; times outside are moved to its ends. */
 saltus_status saltusi_scheme_dense_tried(saltus_scheme* scheme, const saltusi_dense_query* at);
 
 /* Ends dense output of the steps so far: the state was changed from outside. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * splitting.c - smooth motion by Runge-Kutta-Fehlberg, then impacts at the end of the step (Acary
- * 2008, slides 42-45; docs/theory/splitting.md, 2).
+ * splitting.c - smooth motion by Runge-Kutta-Fehlberg, then impacts at the end of the step (Acary 2008, slides 42-45;
+ * docs/theory/splitting.md, 2).
  *
  *   smooth      (q_{k+1}, v_1) = RKF45(q_k, v_k, h), without contact forces (slides 42-43) or with
  *               lambda >= 0 on closed contacts at every stage (slides 44-45)
@@ -18,8 +18,7 @@
  *               Without contact forces other friction laws than Coulomb's are part of that problem too, their forces as
  *               impulses of the step
  *
- * Without contact forces a resting contact penetrates with speed |f| h (1-e) / 2(1+e): the reason for the
- * second form.
+ * Without contact forces a resting contact penetrates at the speed |f| h (1-e) / 2(1+e), which the second form avoids.
  */
 #include "math/matrix.h"
 #include "scheme/event/tableau.h"
@@ -422,8 +421,9 @@ static saltus_status find_stop(splitting_work* w, const saltusi_step* s) {
   return status;
 }
 
-/* The contact with tangents in the stop whose friction of the whole step exceeds its bound most; -1: none. Only where the stop adds to
- * friction: released, the contact would otherwise slip along its friction (stages that slip have negative weights in RKF45). */
+/* The contact with tangents in the stop whose friction of the whole step exceeds its bound most; -1: none. Only where
+ * the stop adds to friction: otherwise the contact, when released, would slip along its friction (slipping stages have
+ * negative weights in RKF45). */
 static int find_exceeding(splitting_work* w, const saltusi_step* s) {
   int worst = -1;
   double most = 0.0;

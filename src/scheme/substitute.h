@@ -52,7 +52,7 @@ void saltusi_substitute_layout(saltus_scheme* scheme, saltus_arena* arena);
 /* The laws of own steps, or those of the substitute. */
 void saltusi_substitute_laws(saltus_scheme* scheme, bool active);
 
-/* Whether the step at hand starts with a closed contact beyond its scheme; *needed. */
+/* Whether the current step starts with a closed contact beyond its scheme, into *needed. */
 saltus_status saltusi_substitute_starts(saltus_scheme* scheme, bool* needed);
 /* Whether an own step is to be replaced, from its status and report. Otherwise completes its memory and dense output. */
 bool saltusi_substitute_replaces(saltus_scheme* scheme, saltus_status status);
@@ -60,7 +60,7 @@ saltus_status saltusi_substitute_step(saltus_scheme* scheme);
 
 /* The motion inside such a step: velocities linear in time, positions along their mean. False: the step is own. */
 bool saltusi_substitute_dense(const saltus_scheme* scheme, const saltusi_dense_query* query);
-/* Impulses of a contact, which act evenly over the step. False: the step is own. */
+/* Impulses of a contact, distributed evenly over the step. False: the step is own. */
 bool saltusi_substitute_contact(const saltus_scheme* scheme, const saltusi_dense_query* query,
                                 int key, saltus_contact_inside* contact);
 

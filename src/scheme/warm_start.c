@@ -10,7 +10,7 @@
 
 const char* const saltusi_warm_start_names[] = {"yes", "no", NULL};
 
-/* Fewest contacts of a system that keeps impulses. */
+/* Smallest number of contacts of a system that keeps impulses. */
 enum { CONTACTS_MIN = 3 };
 
 /* Doubles of one contact: its impulse, and with friction its slip parameter; with friction laws

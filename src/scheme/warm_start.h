@@ -7,10 +7,10 @@
  *   memory    size | for every key: P, and with friction the slip parameter a
  *   guess     P times size now / size then;     size = h for impulses, h^2 where P moves positions
  *
- * The solvers start from the guess or from zero, whichever has the smaller residual: right after an
- * impact that is zero. The impulses are part of the scheme's memory: a step that is undone,
- * repeated or resumed finds those of the last accepted one. Contacts are distinguished by their keys;
- * one that opens loses its impulses. Tangents rotate with their contact, so P is stored in contact axes.
+ * The solvers start from the guess or from zero, whichever has the smaller residual; immediately after an impact that
+ * is zero. The impulses are part of the scheme's memory: a step that is undone, repeated or resumed finds those of the
+ * last accepted one. Contacts are distinguished by their keys; one that opens loses its impulses. Tangents rotate with
+ * their contact, so P is stored in contact axes.
  *
  * Systems of one or two contacts are solved directly, without a warm start.
  */

@@ -83,7 +83,8 @@ static saltus_status make_clock(saltusi_async_islands* c, const saltus_scheme_de
   clock->memory_at = c->memory_count;
   c->memory_count += CLOCK_HEAD + 2 * (size_t)d->nv + clock->memory_count;
   c->dense_count +=
-      2 + 2 * saltusi_async_island_doubles(clock); /* two steps each, or more of a few */
+      2 + 2 * saltusi_async_island_doubles(
+                  clock); /* two steps of each island, or more if there are few islands */
   return c->pool.failed ? SALTUS_ERR_MEMORY : SALTUS_OK;
 }
 
@@ -663,7 +664,7 @@ saltus_status saltusi_async_islands_step(saltusi_async_islands* clocks, const sa
   clocks->failed = -1;
   saltus_status status = take_up(clocks, step, &anew);
   double end = step->t + step->h;
-  double before = step->memory0[END]; /* the same end, summed from another start */
+  double before = step->memory0[END]; /* the same end time, up to the rounding of another sum */
   if (!anew && fabs(end - before) <= saltusi_async_island_slack(end)) {
     end = before;
   }

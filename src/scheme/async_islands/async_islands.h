@@ -18,7 +18,7 @@
 #include "scheme/async_islands/island_view.h"
 #include "scheme/scheme_ops.h"
 
-/* Most steps that an island keeps. Fewer: more common times. More: more memory. */
+/* Largest number of steps that an island keeps: fewer steps mean more common times, more steps more memory. */
 enum { SALTUSI_CLOCK_KEPT = 4 };
 
 /* A step of an island. */
@@ -29,7 +29,7 @@ typedef struct saltusi_async_island_step {
   double* v;     /* [nv] */
   double* memory;
   double* joints;  /* [nj] N s, non-impulsive impulses of joints */
-  double* impacts; /* [nj] N s that joints gave at impacts */
+  double* impacts; /* [nj] N s, impulses of joints at impacts */
   double* dense;
   saltus_contact_step* contacts; /* [nc] */
   saltus_event* events;
@@ -72,7 +72,7 @@ typedef struct saltusi_async_islands {
   size_t sorted_room;
 } saltusi_async_islands;
 
-/* NULL with SALTUS_OK: all islands step together. */
+/* *out is NULL with SALTUS_OK if all islands step together. */
 saltus_status saltusi_async_islands_create(const saltus_scheme_def* def,
                                            saltusi_async_islands** out);
 void saltusi_async_islands_destroy(saltusi_async_islands* clocks);

@@ -147,7 +147,7 @@ void saltusi_async_islands_dense_contact(saltusi_async_islands* clocks,
   int last = find(clocks, query, i);
   const async_islands_dense_segment p = piece_at(clocks, query->data, i, last);
   contact_inside(clock, query, &p, local, contact);
-  for (int k = 0; k <= last; k++) { /* from the start of the common step on */
+  for (int k = 0; k <= last; k++) { /* impulses since the start of the common step */
     saltus_contact_inside at;
     const async_islands_dense_segment of = piece_at(clocks, query->data, i, k);
     saltusi_dense_query border = *query;

@@ -12,7 +12,7 @@
 
 enum { ORDERS = SALTUSI_VIEW_ORDERS };
 
-/* ---- asking the whole ------------------------------------------------------------------------ */
+/* ---- queries of the whole system ------------------------------------------------------------- */
 
 /* State of the whole system with the island at the queried point and the others at rest. */
 static saltus_point enter(const saltusi_island_view* view, const saltus_point* at) {
@@ -220,7 +220,7 @@ static const char* formula(const void* self, saltus_part part, int i) {
   return sys->ops->formula(sys->self, part, whole ? 0 : of[i]);
 }
 
-/* ---- sums over all --------------------------------------------------------------------------- */
+/* ---- sums over the whole system -------------------------------------------------------------- */
 
 /* Sum over the island together with the others at rest, less that at rest; the first island
  * includes the latter. */

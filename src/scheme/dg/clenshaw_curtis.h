@@ -37,7 +37,7 @@ typedef struct saltusi_dg_tableau {
 /* 1 <= degree <= SALTUSI_DG_DEGREE_MAX. */
 void saltusi_dg_tableau_make(int degree, bool plus, saltusi_dg_tableau* table);
 
-/* At x in [0, 1]: values of l_k and their integrals over [0, x]; each [degree + 1]. */
+/* At x in [0, 1]: values of l_k, and their integrals over [0, x]; each [degree + 1]. */
 void saltusi_dg_basis(const saltusi_dg_tableau* table, double x, double* value, double* integral);
 
 #endif

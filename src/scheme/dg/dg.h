@@ -7,19 +7,19 @@
  *   stages      a_k = M(Q_k)^-1 (F(t_k, Q_k, V_k) + G_k r_k),        k = 0 .. M
  *               V_l = v + h sum_k A[l][k] a_k + c_l M_1^-1 G_1 p,    Q_l = q + h sum_k AQ[l][k] V_k
  *   end         q_1 = Q_M,   v_1 = v + h sum_k beta_k a_k + M_1^-1 G_1 p
- *               with maps Q_l = q + h sum_k AQ[l][k] N(Q_k) V_k, a fixed point for the velocities at hand, and
- *               quaternions of length 1 at the stages after it
- *   held        contacts that stayed closed or have g(q) <= tol: they carry r
- *   fresh       contacts apart at the start with g(q_1) <= tol: then the step is impulsive
+ *               with maps Q_l = q + h sum_k AQ[l][k] N(Q_k) V_k, by fixed-point iteration for given velocities;
+ *               quaternions are normalised at the stages afterwards
+ *   held        contacts that stayed closed or have g(q) <= tol: they have forces r
+ *   fresh       contacts that are open at the start, with g(q_1) <= tol: the step is impulsive then
  *
  * Stage law of a held contact, "pair k": the force r_k against a row (friction: always velocities)
  *
  *   velocity      D1-: G_{k+1} V_{k+1} for k < M and G_1 v_1 for k = M;  D1+: G_k V_k without p
- *   acceleration  G_k a_k + c_k; contacts that press at the end get G_1 v_1 = 0 by a bilateral p
+ *   acceleration  G_k a_k + c_k; contacts with a compressive force at the end get G_1 v_1 = 0 by a bilateral p
  *   position      D1-: g(Q_{k+1}) - min(g(q), 0) for k < M and G_1 v_1 for k = M
  *
- * In an impulsive step the velocity and position closures drop r_M, and p obeys Newton's law on all
- * held and fresh contacts, with restitution for the fresh ones alone.
+ * In an impulsive step the velocity and position closures drop r_M, and p obeys Newton's law on all held and fresh
+ * contacts, with restitution for the fresh ones alone.
  */
 #ifndef SALTUSI_DG_H
 #define SALTUSI_DG_H
@@ -34,7 +34,7 @@ typedef struct saltusi_dg_item {
   int key; /* of a contact; number of a joint */
   int law; /* index of a contact's law */
   bool joint;
-  bool fresh;   /* closes at the end, is not active */
+  bool fresh;   /* closes at the end of the step, not active before */
   bool bounces; /* and was open at the start: restitution */
   int tangents; /* with friction: rows of tangents that follow the normal one */
   int row;      /* its first row at a stage */
@@ -49,24 +49,24 @@ static inline int saltusi_dg_item_rows(const saltusi_dg_item* item) {
   return 1 + item->tangents;
 }
 
-/* A contact that approached right at the start of the step. */
+/* A contact that approaches at the start of the step. */
 typedef struct saltusi_dg_start {
   int law;
   double gap;                     /* m */
   double u_before[3], u_after[3]; /* m/s */
-  double impulse[3];              /* N s; 0: it did not */
+  double impulse[3];              /* N s; 0: no approach */
 } saltusi_dg_start;
 
 /* Velocity or gap row paired with the force of one stage: u = G(place) . sum_m weight[m] a_m + ... */
 typedef struct saltusi_dg_pair {
-  int place;                           /* stage whose G is taken */
+  int place;                           /* stage of G */
   int level;                           /* saltus_dg_closure of the normal row */
   double normal[SALTUSI_DG_NODES_MAX]; /* rows are divided by h, position rows by h^2 */
   double tangent[SALTUSI_DG_NODES_MAX];
   int tangent_place;
 } saltusi_dg_pair;
 
-/* Newton's iteration over all stage accelerations; empty for systems that are too large. */
+/* Newton's iteration over all stage accelerations; NULL arrays for systems that are too large. */
 typedef struct saltusi_dg_newton {
   bool available, active;
   bool stiff;       /* the fixed-point iteration failed: the next step starts with Newton */
@@ -100,7 +100,7 @@ typedef struct saltusi_dg {
   int item_max;
   int dense_rows;          /* capacity of dense problems: rows of one stage, */
   int law_max;             /* rows of all stages together */
-  double* v_start;         /* [nv] v0, after an impact right at the start */
+  double* v_start;         /* [nv] v0, after an impact at the start */
   saltusi_dg_start* start; /* [nc] by key */
   double* start_joint;     /* [nj] N s */
   double* start_gap;       /* [nc] by key; infinite where there is no contact */
@@ -141,7 +141,7 @@ typedef struct saltusi_dg {
   double* W;                      /* [dense_rows x dense_rows] of one pair, or of the impact */
   double* W_rhs;                  /* [row_max] */
   double* W_z;                    /* [row_max] */
-  double residual;                /* m/s of the impact or end law */
+  double residual;                /* m/s, residual of the law of the impact or of the end */
 
   saltusi_dg_newton newton;
 
@@ -152,7 +152,7 @@ typedef struct saltusi_dg {
   double* sums;                      /* [2 nv] */
   saltusi_planar_item* island_items; /* [n x item_max] */
   saltusi_eval* solving;             /* of the current solve, */
-  bool softens;                      /* whether the solve may shift diagonals */
+  bool softens;                      /* the solve may shift diagonals */
   double island_residual;            /* of the last one; of all pairs: */
   double stage_residual;
   double lightest; /* 1/kg, largest response to an impulse */
@@ -235,19 +235,17 @@ void saltusi_dg_pairs(saltusi_dg* w);
 saltus_status saltusi_dg_stage_law(saltusi_dg* w, const saltusi_step* s);
 /* G(node, row) . x */
 double saltusi_dg_dot(const saltusi_dg* w, int node, int row, const double* x);
-/* Constant part of a row of a pair, part 0 the normal, without accelerations; divided by h or
- * h^2. */
+/* Part of a row of a pair that does not depend on accelerations, divided by h or h^2; part 0: the normal. */
 double saltusi_dg_constant(const saltusi_dg* w, const saltusi_step* s, const saltusi_dg_pair* pair,
                            int item, int part);
 /* Whether an active contact has friction. */
 bool saltusi_dg_rubs(const saltusi_dg* w);
-/* Passes of a blockwise solution: 0.24^60 is far below rounding. saltusi_dg_settled: whether a pass
- * with this change, after a pass with the change `before`, is the last. */
+/* Limit of passes of a blockwise solution: 0.24^60 is far below rounding. saltusi_dg_settled: whether the iteration
+ * ends after a pass with this change and one with the change `before`. */
 enum { SALTUSI_DG_PASSES = 60 };
 bool saltusi_dg_settled(double change, double before, double size);
 
-/* dg_large.c: used from this number of rows of all stages on, with sparse rows and without
- * Newton. */
+/* dg_large.c: smallest number of rows of all stages, for sparse rows without Newton's method. */
 enum { SALTUSI_DG_LARGE = 96 };
 static inline bool saltusi_dg_is_large(const saltusi_dg* w) {
   return w->has_op && !w->newton.active && w->rows * w->nodes > SALTUSI_DG_LARGE;
@@ -271,12 +269,11 @@ saltus_status saltusi_dg_coupled_law(saltusi_dg* w, const saltusi_step* s, int p
 
 /* dg_impact.c */
 
-/* Joints and active contacts of a step, after the impact of contacts that approach at its start,
- * which gives v_start. */
+/* Joints and active contacts of a step, after the impact of contacts that approach at its start; writes v_start. */
 saltus_status saltusi_dg_begin(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
 /* Adds contacts that close at Q_M to the items. */
 saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const saltusi_step* s);
-/* Counts the contacts among the first items as part of a problem. */
+/* Counts the contacts among the first items as contacts of a problem. */
 static inline void saltusi_dg_count(const saltusi_dg* w, const saltusi_eval* eval, int items) {
   for (int i = 0; i < items && eval->effort.tell != NULL; i++) {
     saltusi_effort_tell(eval, w->items[i].joint ? -1 : w->items[i].key, 1);

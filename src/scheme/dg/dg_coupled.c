@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dg_coupled.c - all pairs at once, where they cannot be solved one after the other, for many joints and contacts. In
- * each island of them
+ * dg_coupled.c - simultaneous solution of all pairs, for many joints and contacts whose pairs cannot be solved one
+ * after the other. In each island of them
  *
  *   u_i = rhs_i + sum_k D_ik r_k,     D_ik = weight_i[k] H_i^T M_k^-1 G_k
  *
- * is one dense problem for the law of planar.h. Many joints of an island are eliminated: their forces
- * r_j follow from those of the contacts, D_jj r_j + D_jc r_c + rhs_j = 0, which is solved by
+ * is one dense problem for the law of planar.h. Many joints of an island are eliminated: their forces r_j follow from
+ * those of the contacts, D_jj r_j + D_jc r_c + rhs_j = 0, which is solved by
  *
  *   r_j <- r_j - (weight^-1 x W^-1) (residual),       W = G^T M^-1 G of the joints at the last stage
  *
@@ -20,8 +20,8 @@
 #include <float.h>
 #include <string.h>
 
-/* Most rows of all pairs of an island from which its joints are eliminated: dense factors of them
- * cost some milliseconds. */
+/* Number of rows of all pairs of an island above which its joints are eliminated: dense factors of that size cost some
+ * milliseconds. */
 enum { DENSE_MOST = 200 };
 
 /* Largest number of iterations; with a contraction factor above 1/2 the step size is reduced. */
@@ -50,7 +50,7 @@ static int rows_of(const saltusi_dg_item* item) {
   return saltusi_dg_item_rows(item);
 }
 
-/* sum_m weight[m] x_m over stages one after the other */
+/* sum_m weight[m] x_m over consecutive stages */
 static void weigh(int nv, int stages, const double* weight, const double* x, double* sum) {
   memset(sum, 0, (size_t)nv * sizeof(double));
   for (int m = 0; m < stages; m++) {
@@ -60,7 +60,7 @@ static void weigh(int nv, int stages, const double* weight, const double* x, dou
   }
 }
 
-/* x = M_k^-1 G_row of a stage, which has entries in w->reached only; returns how many. */
+/* x = M_k^-1 G_row of a stage, with entries in w->reached only; returns their number. */
 static int respond(saltusi_dg* w, const saltusi_eval* eval, int k, int row, double* x) {
   const saltusi_row_block* G = &w->at;
   int r = k * w->row_max + row;
@@ -320,7 +320,7 @@ static saltus_status find_islands(saltusi_dg* w, const saltusi_step* s, int* isl
   return SALTUS_OK;
 }
 
-/* Rows of joints among the items of an island, which come first, and all of its rows. */
+/* Number of rows of joints of an island, which come first, and of all its rows. */
 static int count_rows(const saltusi_dg* w, int k, int* rows) {
   int joints = 0;
   *rows = 0;

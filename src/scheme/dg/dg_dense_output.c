@@ -10,8 +10,8 @@
  *
  * With maps q(tau) = q + h sum_k (integral of l_k to tau) N(Q_k) V_k, its quaternions of length 1.
  *
- * Data of a step: t, h, its degree, q0, v before and after the step, V_k, rates of positions with maps, then by key and row r_k, the impulse
- * at the end and an impulse right at the start.
+ * Data of a step: t, h, its degree, q0, v before and after the step, V_k, rates of positions with maps, then by key and
+ * row r_k, the impulse at the end and an impulse at the start.
  */
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
@@ -21,7 +21,7 @@
 
 enum { ROWS = 3 }; /* of a contact: normal and tangents */
 
-/* Where the parts of the data are. */
+/* Offsets of the parts of the data. */
 typedef struct dg_dense_output_parts {
   double *t, *h, *degree, *q0, *v0, *v1, *V;
   double* rates; /* [nodes x nq] of positions, with maps and a degree above 0; else V */

@@ -60,7 +60,7 @@ int saltusi_dg_enough(const saltusi_dg* w, const saltusi_step* s, int most, doub
   return degree;
 }
 
-/* x: a change of the velocity; its displacement over h into the error of positions. */
+/* Adds the displacement over h by a velocity change x to the error of positions. */
 static void add_displacement(saltusi_dg* w, const saltusi_step* s, const double* x) {
   const saltus_system* sys = &s->eval->sys;
   if (saltusi_has_maps(sys)) {
@@ -78,7 +78,7 @@ void saltusi_dg_estimate(saltusi_dg* w, const saltusi_step* s) {
     return;
   }
   memset(s->q_error, 0, (size_t)d->nq * sizeof(double));
-  if (w->nodes_most == 1) { /* a constant velocity is off by its change */
+  if (w->nodes_most == 1) { /* the error of a constant velocity is its change */
     saltusi_mean(d->nv, -1.0, s->v0, 1.0, s->v1, s->v_error);
     for (int i = 0; i < d->nq; i++) {
       s->q_error[i] = s->h * saltusi_max_abs(d->nv, s->v_error);

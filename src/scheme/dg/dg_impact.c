@@ -94,9 +94,9 @@ static void write_impact(saltusi_dg* w, int nv, int node, const double* v, doubl
   }
 }
 
-/* More supports than degrees of freedom: W is singular, and rows that are consistent in exact
- * arithmetic differ by rounding. A shift of the diagonal selects the smallest p; its relative error
- * does not matter in a correction of the size of the local error of the step. */
+/* With more supports than degrees of freedom W is singular, and rows that are consistent in exact arithmetic differ by
+ * rounding. A shift of the diagonal selects the smallest p; its relative error does not matter in a correction of the
+ * size of the local error of the step. */
 static const double shift = 1e-10;
 
 saltus_status saltusi_dg_solve_planar(saltusi_dg* w, saltusi_planar_problem* problem, bool softens,
@@ -258,7 +258,7 @@ saltus_status saltusi_dg_touch(saltusi_dg* w, const saltus_dg_options* o, const 
   return status;
 }
 
-/* Restitution acts on the velocity just before: the stage V_M of D1-, v of D1+, which has no later
+/* Restitution refers to the last velocity before the impact: the stage V_M for D1-, v for D1+, which has no later
  * stage. */
 static void restitute(saltusi_dg* w, int nv) {
   int last = w->nodes - 1;

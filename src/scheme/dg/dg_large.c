@@ -6,7 +6,7 @@
  *
  *   stage k       b_k = M_k^-1 G_k r_k,     a_k = a_k without contact + b_k
  *   pair i        u_i = constant + H_i^T sum_m weight_i[m] a_m,      H_i = G at the place of the pair
- *                 solved for r_i, with the b of the other stages as they are
+ *                 solved for r_i with constant b of the other stages
  *
  * D, which couples all stages, is not formed. Pairs that cannot be solved one after the other (blocks_suffice in
  * dg_law.c) are one problem for each island (dg_coupled.c).
@@ -34,7 +34,7 @@ void saltusi_dg_push(saltusi_dg* w, const saltusi_eval* eval, int node, int rows
   }
 }
 
-/* Row r of a stage, times a number, as row `into` of a block of the operator. */
+/* Writes a multiple of row r of a stage to row `into` of a block of the operator. */
 static void copy_row(const saltusi_dg* w, int node, int r, double scale, saltusi_row_block* to,
                      int into) {
   size_t from_at = (size_t)(node * w->row_max + r) * (size_t)w->at.stride;
@@ -47,7 +47,7 @@ static void copy_row(const saltusi_dg* w, int node, int r, double scale, saltusi
   }
 }
 
-/* Rows of the first items at a stage are those of the operator. */
+/* Makes the rows of the first items at a stage those of the operator. */
 static void take_items(saltusi_dg* w, int node, int items, int joints) {
   saltusi_operator_begin(&w->op, joints);
   for (int i = 0; i < items; i++) {
@@ -96,7 +96,7 @@ static saltus_status solve(saltusi_dg* w, saltusi_eval* eval, bool softens) {
   w->softens = softens;
   w->island_residual = 0.0;
   saltus_status status = saltusi_operator_solve_by(&w->op, eval, solve_island, w);
-  eval->work.contact_solves--; /* they count as one solve of the step */
+  eval->work.contact_solves--; /* counted as one solve of the step */
   return status;
 }
 
@@ -138,7 +138,7 @@ saltus_status saltusi_dg_large_impact(saltusi_dg* w, const saltusi_step* s, int 
   return status;
 }
 
-/* Common factor of a pair and W of its stage: 0 when stage or level differ. */
+/* Factor between the matrix of a pair and W of its stage: 0 when stage or level differ. */
 static double common_factor(const saltusi_dg* w, int i, bool friction) {
   const saltusi_dg_pair* pair = &w->pair[i];
   bool same = pair->place == i && pair->normal[i] > 0.0 &&

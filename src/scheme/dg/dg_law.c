@@ -6,10 +6,10 @@
  *   u_i = rhs_i + sum_k D_ik r_k,    one block for each pair i and stage k
  *   D_ik = weight_i[k] G_place(i)^T M_k^-1 G_k
  *
- * D1-: the pairs are solved one after the other from the last stage to the first, the end last.
- * For M = 1 and 2 D is block triangular in this order and one pass is exact; for M = 3 and 4 a pass
- * reduces the error by 0.10 and 0.24 (docs/theory/time-dg.md, 2.4). The velocity law of D1+ does
- * not allow that (the same): all pairs make one problem for Lemke's method.
+ * D1-: the pairs are solved one after the other from the last stage to the first, the end last. For M = 1 and 2 D is
+ * block triangular in this order and one pass is exact; for M = 3 and 4 a pass reduces the error by 0.10 and 0.24
+ * (docs/theory/time-dg.md, 2.4). For the velocity law of D1+ this iteration diverges (same section): all pairs are one
+ * problem for Lemke's method.
  */
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * dg_newton.c - Newton's iteration on the stage accelerations, for dampers and springs too stiff for
- * the fixed point (docs/theory/time-dg.md, 3).
+ * dg_newton.c - Newton's iteration on the stage accelerations, for dampers and springs too stiff for the fixed point
+ * (docs/theory/time-dg.md, 3).
  *
  *   J = I x M - h A x F_v - h^2 (AQ A) x F_q        at the start of the step, once
  *   a <- a + J^-1 (F - M a + G r)
  *
- * An impulse p changes stage velocities of D1+ by c_l M_1^-1 G_1 p, and so the forces there: the
- * stage accelerations answer with  J^-1 [(c_l F_v + h (AQ c)_l F_q) M_1^-1 G_1].
+ * An impulse p changes stage velocities of D1+ by c_l M_1^-1 G_1 p, and so the forces there; the response of the stage
+ * accelerations is  J^-1 [(c_l F_v + h (AQ c)_l F_q) M_1^-1 G_1].
  */
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Most unknowns for a dense J; a larger system uses the fixed-point iteration. */
+/* Largest number of unknowns of a dense J; larger systems use the fixed-point iteration. */
 enum { UNKNOWNS_MAX = 1200 };
 
 /* The fixed point contracts by about h |M^-1 F_v| + h^2 |M^-1 F_q|; above this Newton is cheaper. */

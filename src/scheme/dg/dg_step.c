@@ -14,8 +14,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Iterations after which the set of closing contacts is fixed: a contact that closes or not by
- * rounding must not keep the iteration going. */
+/* Iterations after which the set of closing contacts is fixed, so that a contact that closes or not by rounding does
+ * not prolong the iteration. */
 enum { FRESH_SWEEPS = 20 };
 
 /* In the automatic iteration, a reduction worse than this switches to Newton. */
@@ -31,7 +31,7 @@ enum { TIRED_SWEEPS = 40 };
  * hundred. This bounds the rounding error of a position in h times a force. */
 static const double position_rounding = 1e-13;
 
-/* Tangents of the contact with friction that has most of them. */
+/* Largest number of tangents of a contact. */
 static int tangents_most(const saltus_system* sys) {
   int most = 0;
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
@@ -130,7 +130,7 @@ void saltusi_dg_layout(saltusi_dg* w, const saltus_dg_options* o, bool plus,
   w->items = SALTUS_PUSH(arena, saltusi_dg_item, w->item_max);
   w->masses = (sys->traits & SALTUS_CONSTANT_MASS) != 0 ? 1 : n;
   w->mass = SALTUS_PUSH(arena, saltusi_linear, w->masses);
-  for (int l = 0; l < w->masses; l++) { /* while counting there is no array yet */
+  for (int l = 0; l < w->masses; l++) { /* no array exists while sizes are counted */
     saltusi_linear counted = {0};
     saltusi_linear_layout(w->mass != NULL ? &w->mass[l] : &counted, sys, arena);
   }

@@ -61,7 +61,7 @@ saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltu
   if (status == SALTUS_OK) {
     saltusi_operator_apply(op, eval, a);
   }
-  if (given) { /* the unknown is the change */
+  if (given) { /* the unknown is the change of the forces */
     saltusi_friction_modes_add_reference(held->grips, op, held->keys, held->count);
   }
   return status;

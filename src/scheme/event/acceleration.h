@@ -31,16 +31,17 @@ typedef struct saltusi_active_rows {
   saltusi_friction_modes* grips; /* their friction modes; NULL: no friction */
 } saltusi_active_rows;
 
-/* Joints and held contacts, evaluated and taken. */
+/* Evaluates joints and active contacts and adds them to the operator. */
 void saltusi_hold(saltusi_operator* op, const saltus_system* sys, const saltus_point* at,
                   const saltusi_active_rows* held);
 
-/* a [nv] at a point with given room: mass gets M, law the rows and in P the forces, joints first. */
+/* a [nv] at a point with the given workspace: mass gets M, law the rows and in P the forces, joints first. */
 saltus_status saltusi_accelerate(saltusi_eval* eval, saltusi_linear* mass, saltusi_operator* op,
                                  const saltus_point* at, const saltusi_active_rows* held,
                                  double* a);
 
-/* a [nv] at a point, with the contacts of `keys` held, not pulling; forces stay in work->op.P, joints first. */
+/* a [nv] at a point with the active contacts `keys`, whose normal forces are not negative; forces remain in work->op.P,
+ * joints first. */
 saltus_status saltusi_acceleration_find(saltusi_acceleration* work, saltusi_eval* eval,
                                         const saltus_point* at, const int* keys, int count,
                                         double* a);

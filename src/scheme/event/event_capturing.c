@@ -127,7 +127,7 @@ static void write_marks(saltusi_capture* w) {
   }
 }
 
-/* Takes a Runge-Kutta step that has just been computed: state, impulses, error. */
+/* Accepts a Runge-Kutta step that was just computed: state, impulses, error. */
 static void accept(saltusi_capture* w, const saltusi_step* s, double x, const double* q,
                    const double* v) {
   const saltus_dims* d = &s->eval->sys.dims;
@@ -194,7 +194,7 @@ static saltus_status flow_to(saltusi_capture* w, const saltusi_step* s, double x
   return status;
 }
 
-/* Into the report of the step. */
+/* Adds to the report of the step. */
 static void report_event(const saltusi_step* s, const saltusi_capture_note* note) {
   static const saltus_event_kind kinds[] = {
       [SALTUSI_NOTE_IMPACT] = SALTUS_EVENT_IMPACT,     [SALTUSI_NOTE_CLOSE] = SALTUS_EVENT_CLOSE,
@@ -493,7 +493,7 @@ static saltus_status act(saltusi_capture* w, const saltus_event_capturing_option
   double rest = w->left - first.a;
   double length = fmax(first.b - first.a, fmin(w->width, rest));
   if (stalled) {
-    int* doublings = &w->doublings[first.key]; /* continues from the last such sequence */
+    int* doublings = &w->doublings[first.key]; /* continues the last sequence of this kind */
     *doublings = *doublings + 1 > w->stall - STALL_MAX ? *doublings + 1 : w->stall - STALL_MAX;
     length = fmin(rest, ldexp(w->width, *doublings));
   }
@@ -559,7 +559,7 @@ static saltus_status look_ahead(saltusi_capture* w, const saltusi_step* s, doubl
   return status == SALTUS_OK ? saltusi_capture_find(w, s->eval) : status;
 }
 
-/* Some gap is below the floor, and lower than it started, where the first event is found. */
+/* Whether, at the first event, some gap is below the floor and below its initial value. */
 static bool dips(const saltusi_capture* w, int nc) {
   for (int key = 0; key < nc; key++) {
     double lowest = fmin(w->here.gap[key], 0.0) - 4.0 * w->gap_rounding;
@@ -675,7 +675,7 @@ static void resume_grips(saltusi_capture* w, const saltusi_step* s) {
   }
 }
 
-/* State, memory and contacts out. Corrections of a velocity may make the sum of impulses of a contact
+/* Writes state, memory and contacts of the step. Corrections of a velocity may make the sum of impulses of a contact
  * negative by less than the resolution of the method; such a sum counts as zero. */
 static void finish_step(saltusi_capture* w, const saltusi_step* s) {
   const saltus_dims* d = &s->eval->sys.dims;
@@ -704,7 +704,7 @@ static void finish_step(saltusi_capture* w, const saltusi_step* s) {
   }
 }
 
-/* More events than the limit of a step: reports the contact of the next one. */
+/* Reports the contact of the next event after the limit of events of a step. */
 static saltus_status give_up(const saltusi_capture* w, const saltusi_step* s, long long intervals) {
   s->eval->bound = (saltusi_bound){.what = "sub-intervals between events",
                                    .count = intervals,
@@ -713,7 +713,7 @@ static saltus_status give_up(const saltusi_capture* w, const saltusi_step* s, lo
   return SALTUS_RETRY_SMALLER;
 }
 
-/* Forces of closed contacts in the step obey Coulomb's law. */
+/* Checks the forces of closed contacts in the step against Coulomb's law. */
 static saltus_status check_forces(saltusi_capture* w, const saltusi_step* s) {
   const saltus_point at = saltusi_at(s->eval, w->t, w->q, w->v);
   const saltusi_coulomb_step step = {.at = &at, .h = s->h, .contacts = w->lasting, .laws = w->laws};

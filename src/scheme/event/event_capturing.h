@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * event_capturing.h - a Runge-Kutta step through impacts, closings and openings (Acary 2009,
- * algorithm 1, made robust; docs/theory/event-capturing.md, 3).
+ * event_capturing.h - a Runge-Kutta step through impacts, closings and openings (Acary 2009, algorithm 1, made robust;
+ * docs/theory/event-capturing.md, 3).
  *
  *   width         d_h = min(h, max(C h^(p+1), floor))
  *   set A         contacts that are closed: g = 0 and U = 0, held by the Runge-Kutta step
- *   until the step is used up:
+ *   until the end of the step:
  *     smooth      Runge-Kutta to the end with A held
  *     events      hit: g has a root; touch: a contact closes without an impulse; open: the force
  *                 of a contact of A has a root. Each is bracketed to [a, b], b - a <= d_h
@@ -17,7 +17,7 @@
  *                 friction problem on accelerations decides
  *     hit         Runge-Kutta to a, then a Moreau step (theta = 1/2) of length b - a with the impact
  *                 law on A and on the contacts whose event lies in it
- *     closing     contacts that took part and would fly for less than the width, 2 U / |gamma| <=
+ *     closing     contacts that took part and whose flight would be shorter than the width, 2 U / |gamma| <=
  *                 d_h with gamma < 0, get U = 0; those that then bear load form the new A
  *     stall       many events without progress: the Moreau step doubles each time
  *     projection  g = 0, U = 0 on A and the joints, in the metric of M
@@ -89,16 +89,16 @@ typedef struct saltusi_capture {
   saltusi_rk soft;  /* of explicit methods: where slip in space is stiff */
   saltusi_rk* flow; /* the one at hand */
   saltusi_moreau moreau;
-  saltusi_acceleration pressing; /* which closed contacts bear load */
+  saltusi_acceleration pressing; /* the closed contacts that bear load */
   saltusi_linear mass;
-  saltusi_operator op; /* rows of closings and projections */
+  saltusi_operator op; /* operator of closings and projections */
   saltusi_contact_list list;
   double* joint_gap; /* [nj] */
 
   /* the sub-interval */
-  double t, left;   /* s: its start, and what is left of the step */
-  double span;      /* s, up to where events are looked for */
-  double tried;     /* s, length of the flow in q_try, v_try; or NaN */
+  double t, left;   /* s: its start, and the remainder of the step */
+  double span;      /* s, end of the search for events */
+  double tried;     /* s, length of the trial step in q_try, v_try; NaN: none */
   double width;     /* s, d_h */
   double* q;        /* [nq] at its start */
   double* v;        /* [nv] */
@@ -119,13 +119,14 @@ typedef struct saltusi_capture {
   saltusi_friction_mode_decision decision; /* the same */
   double* marks;                           /* [nc x SALTUSI_GRIP_MARKS] */
   bool* was_slipping;                      /* [nc] */
-  bool fresh;            /* this is the first step: touching contacts are bonded */
-  bool* ends;            /* [nc] slip in space ends now */
-  double* response;      /* [nv] */
-  saltusi_event* events; /* [3 nc] */
+  bool fresh;                              /* first step: touching contacts are bonded */
+  bool* ends;                              /* [nc] slip in space ends now */
+  double* response;                        /* [nv] */
+  saltusi_event* events;                   /* [3 nc] */
   int event_count;
-  int stall;       /* events in a row without progress */
-  int* doublings;  /* [nc] of the Moreau step, by the contact of such events; of this step */
+  int stall; /* events in a row without progress */
+  int*
+      doublings; /* [nc] of the Moreau step, by the contact of events without progress; of this step */
   double* sampled; /* [3 nq] positions and rates inside of the sub-interval */
   double* halved;  /* [2 nv] velocities */
   bool probed;     /* the stages are not those of q_end, v_end */
@@ -137,8 +138,8 @@ typedef struct saltusi_capture {
   saltus_contact_step* whole;
   bool* reported;                /* [nc] */
   bool* was_closed;              /* [nc] */
-  saltusi_lasting* lasting;      /* [nc] of the step, against the law of contact */
-  saltusi_dense_segments pieces; /* the motion of the step at hand */
+  saltusi_lasting* lasting;      /* [nc] impulses of the step, for the check of the contact law */
+  saltusi_dense_segments pieces; /* the motion of the current step */
 
   /* event-driven: impacts at an instant, and the choice at accumulations */
   bool exact;
@@ -146,7 +147,7 @@ typedef struct saltusi_capture {
   saltusi_impact_series* series; /* [nc] */
   double* dense_room;            /* for evaluation inside segments */
 
-  const saltusi_step* target; /* the step at hand, whose report gets the events */
+  const saltusi_step* target; /* the current step, whose report gets the events */
   void (*observe)(void* observer, const saltusi_capture_note* note); /* NULL: no observer */
   void* observer;
 } saltusi_capture;
@@ -164,7 +165,7 @@ static inline double saltusi_capture_slow(const saltusi_capture* w) {
   return 1024.0 * w->velocity_rounding;
 }
 
-/* Contacts that are held, with their friction. */
+/* Active contacts with their friction modes. */
 static inline saltusi_active_rows saltusi_capture_active(saltusi_capture* w, const int* keys,
                                                          int count) {
   return (saltusi_active_rows){.keys = keys,
@@ -230,14 +231,14 @@ void saltusi_capture_bracket_error(saltusi_capture* w, const saltusi_step* s, do
 saltus_status saltusi_capture_close(saltusi_capture* w, const saltusi_step* s, double length,
                                     bool touch);
 
-/* Positions and velocities of A and the joints back onto g = 0, U = 0. */
+/* Projects positions and velocities onto g = 0, U = 0 of A and of the joints. */
 saltus_status saltusi_capture_project(saltusi_capture* w, const saltusi_step* s);
 
-/* Decides the friction modes of the contacts of A after slip or sticking of one of them ended. */
+/* Determines the friction modes of the contacts of A after the end of slip or sticking of one of them. */
 saltus_status saltusi_capture_decide_friction(saltusi_capture* w, const saltusi_step* s,
                                               const saltusi_event* event);
 
-/* The place of a contact in the report of the whole step. */
+/* The index of a contact in the report of the whole step. */
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key);
 
 /* Reports an accumulation of impacts of a contact; returns SALTUS_ERR_ACCUMULATION. */

@@ -16,7 +16,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Two iterations suffice as a rule; methods of order 1 need more. */
+/* Limit of iterations: two suffice in most cases, methods of order 1 need more. */
 enum { POSITION_ITERATIONS = 6 };
 
 saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key) {
@@ -28,7 +28,7 @@ saltus_contact_step* saltusi_capture_reported(saltusi_capture* w, int key) {
   return &w->whole[key];
 }
 
-/* Joints, normals, and all tangents of contacts that stick. */
+/* Rows of joints, normals, and all tangents of sticking contacts. */
 static void take_rows(saltusi_capture* w, const saltus_system* sys, const saltus_point* at,
                       const int* keys, int count) {
   saltusi_operator_begin(&w->op, sys->dims.nj);
@@ -59,7 +59,7 @@ static saltus_status write_rows(saltusi_capture* w, const saltusi_step* s, const
   return SALTUS_OK;
 }
 
-/* Velocities below this part of the largest are left out of the check of the law of contact: rounding of positions. */
+/* Velocities below this part of the largest are excluded from the check of the contact law: rounding of positions. */
 static const double no_velocity = 1e-9;
 
 /* U = 0 on the joints and on contacts, whose rows have been written. The last argument is true for contacts that stay
@@ -174,8 +174,8 @@ static int hold_others(saltusi_capture* w, int nc, int without) {
   return count;
 }
 
-/* Explicit Euler returns from a flight faster by gamma h than it departed. With restitution e it would rebound for ever
- * at the fixed point u = e (u - gamma h); up to that velocity the contact rests. */
+/* With explicit Euler the speed after a flight exceeds that before it by gamma h. With restitution e, rebounds would
+ * tend to the fixed point u = e (u - gamma h); up to that velocity the contact rests. */
 static double fed_rebound(const saltusi_capture* w, const saltusi_step* s, int key, double gamma) {
   const saltusi_tableau* m = w->rk.method;
   double e = (s->jump != NULL ? s->jump->own : s->eval->sys.laws)[w->laws[key]].e_N;
@@ -183,7 +183,7 @@ static double fed_rebound(const saltusi_capture* w, const saltusi_step* s, int k
   return feeds ? 1.05 * e / (1.0 - e) * -gamma * s->h : 0.0;
 }
 
-/* Candidates for A, into `keys`; returns how many. */
+/* Candidates for A into `keys`; returns their number. */
 static saltus_status find_candidates(saltusi_capture* w, const saltusi_step* s, double length,
                                      bool touch) {
   int nc = s->eval->sys.dims.nc;

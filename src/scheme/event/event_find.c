@@ -35,7 +35,7 @@ saltus_status saltusi_capture_look(saltusi_capture* w, saltusi_eval* eval, doubl
                                    const double* q, const double* v, saltusi_contact_view* view) {
   assert(w != NULL && eval != NULL && view != NULL);
   const saltus_system* sys = &eval->sys;
-  int row = sys->dims.nj; /* any one that is not in use */
+  int row = sys->dims.nj; /* a row that is free at this point */
   saltus_point at = saltusi_at(eval, t, q, v);
   saltus_status status = saltusi_contacts(sys, &at, &w->list);
   for (int key = 0; key < sys->dims.nc; key++) {
@@ -287,7 +287,7 @@ static bool is_found(const saltusi_capture* w, int key) {
   return false;
 }
 
-/* An impact at the start of the sub-interval. */
+/* Whether a contact has an impact at the start of the sub-interval. */
 static void add_at_once(saltusi_capture* w, int key) {
   add(w, SALTUSI_EVENT_HIT, key, 0.0, fmin(w->width, w->left));
 }
@@ -362,7 +362,7 @@ static saltus_status find_vanished(saltusi_capture* w, saltusi_eval* eval, int k
   return SALTUS_OK;
 }
 
-/* A contact that rises from the floor and is below it at the end. */
+/* A contact with a gap that rises from the floor and is below it at the end. */
 static saltus_status find_return(saltusi_capture* w, saltusi_eval* eval, int key) {
   double u0 = w->here.u[key];
   double u1 = w->end.u[key];
@@ -409,8 +409,8 @@ saltus_status saltusi_capture_gamma(saltusi_capture* w, saltusi_eval* eval, int 
   return status;
 }
 
-/* Whether a touching contact at rest is accelerated into the surface by more than the rounding of its supports: a foot
- * of a body on other feet is not. *size: the acceleration without them. */
+/* Whether a touching contact at rest is accelerated into the surface by more than the rounding of the other supports; a
+ * redundant foot is not. *size: the acceleration without them. */
 static saltus_status is_pressed(saltusi_capture* w, saltusi_eval* eval, int key, bool* pressed) {
   double gamma = 0.0, free = 0.0;
   for (int i = 0; i < w->count; i++) {
@@ -570,7 +570,7 @@ static saltus_status find_open(saltusi_capture* w, saltusi_eval* eval) {
     w->probed = false;
     status = saltusi_rk_acceleration(&w->rk, eval, &at, &held, w->a);
   }
-  /* searches overwrite the forces: events wait for their brackets */
+  /* searches overwrite the forces: brackets are computed after all events are found */
   for (int i = 0; status == SALTUS_OK && i < w->count; i++) {
     double force[3];
     saltusi_rk_force(&w->rk, &held, i, force);
@@ -633,7 +633,7 @@ static saltus_status find_turns(saltusi_capture* w, saltusi_eval* eval) {
   return status;
 }
 
-/* By start of the bracket; contacts with the same one stay in the order of their keys. */
+/* Sorts by the start of the bracket, then by key. */
 static void sort_events(saltusi_capture* w) {
   for (int i = 1; i < w->event_count; i++) {
     saltusi_event event = w->events[i];

@@ -43,7 +43,7 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
   return saltusi_capture_dense(work, query);
 }
 
-/* The layout is where a scheme learns its tableau. */
+/* The layout stores the tableau of the scheme. */
 #define SCHEME(id, label, p, embedded, text, origin, never_rests)                                  \
   static void layout_##id(void* work, const void* options, const saltusi_eval* eval,               \
                           saltus_arena* arena) {                                                   \

@@ -13,8 +13,8 @@
  *
  *   s <= theta r / |r'|,       theta = h^((p - 2) / p)  between a twentieth and a quarter,
  *
- * leave an error of theta^p h^(2 + k) in the positions, which is O(h^p); slip ends when the rest is shorter than the
- * bracket width of events. Near the ends of slip, and where it begins from rest, the direction is stiff with
+ * leave an error of theta^p h^(2 + k) in the positions, which is O(h^p); slip ends when the remaining time is shorter
+ * than the bracket width of events. Near the ends of slip, and where it begins from rest, the direction is stiff with
  *
  *   z = s mu lambda_N W_TT / r
  *

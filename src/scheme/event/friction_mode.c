@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Tangents of the contact with friction that has most of them. */
+/* Largest number of tangents of a contact. */
 static int most_tangents(const saltus_system* sys) {
   int most = 0;
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
@@ -165,7 +165,7 @@ static void mix_row(saltusi_row_block* block, int into, int from, double factor)
   }
 }
 
-/* The tangents that are held follow the normal. */
+/* Moves the active tangents behind the normal; returns the number of rows. */
 static int gather(const saltusi_friction_mode* grip, saltusi_row_block* block, int row) {
   int next = row + 1;
   for (int k = 0; k < grip->tangents; k++) {
@@ -269,7 +269,7 @@ void saltusi_friction_modes_drag(const saltusi_friction_modes* grips, saltusi_op
   }
 }
 
-/* Adds the forces of the decision, normals and tangents that are held, to P; whether there are any. */
+/* Adds the forces of the decision on normals and active tangents to P; returns whether there are any. */
 static bool add_forces(const saltusi_friction_modes* grips, saltusi_operator* op, const int* keys,
                        int count) {
   bool any = false;

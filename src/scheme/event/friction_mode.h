@@ -41,7 +41,7 @@ typedef struct saltusi_friction_mode {
   /* ratios across the first tangent to along it, of sticking m and of sliding n; 1 except for ellipses with a separate
    * sliding rule */
   double m, n;
-  int measured;    /* tangents whose velocity is known: for friction of either kind */
+  int measured;    /* number of evaluated tangents, for Coulomb and viscous friction */
   double adhesion; /* N, adhesion of the bond */
   bool rebinds;    /* contact restores the bond */
   bool bonded;
@@ -51,7 +51,7 @@ typedef struct saltusi_friction_mode {
   bool held[2];        /* tangents that are rows */
   double ratio[2];     /* rho of tangents that are not */
   double direction[2]; /* of slip; in space counts where there is no velocity yet */
-  double reference[3]; /* N, force when it was decided, of redundant supports; else 0 */
+  double reference[3]; /* N, force at the last decision, of redundant supports; else 0 */
   double slip[2];      /* m/s, U_T where rows were written last, */
   double speed;        /* its size, */
   double b[3];         /* m/s, of its rows: prescribed motion of the surface */
@@ -60,9 +60,9 @@ typedef struct saltusi_friction_mode {
 /* All contacts of a system with friction. */
 typedef struct saltusi_friction_modes {
   saltusi_friction_mode* of; /* [nc] by key; NULL: there is no friction */
-  double slow;               /* m/s, slip below this is none */
+  double slow;               /* m/s, slip below this counts as zero */
   const double*
-      given; /* [2 nc] directions of slip in space that hold now; NULL: those of the velocities */
+      given; /* [2 nc] present directions of slip in space; NULL: those of the velocities */
 } saltusi_friction_modes;
 
 /* Friction mode of a contact as doubles, for storage between steps. */
@@ -107,8 +107,8 @@ static inline int saltusi_friction_mode_rows(const saltusi_friction_mode* grip) 
   return 1 + (grip->held[0] ? 1 : 0) + (grip->held[1] ? 1 : 0);
 }
 
-/* Its normal and the tangents that are held, into a block from `row` on, which has room for all of its rows; returns
- * how many. */
+/* Writes the normal and the active tangents into a block from `row` on, with a capacity for all rows of the contact;
+ * returns their number. */
 int saltusi_friction_mode_look(const saltusi_friction_mode* grip, const saltus_system* sys,
                                const saltus_point* at, int key, saltusi_row_block* block, int row);
 
@@ -147,13 +147,13 @@ typedef struct saltusi_friction_mode_decision {
   saltusi_island_joints joints;
   saltusi_cone_products cones;
   int most;        /* capacity: contacts of an island */
-  bool redundant;  /* some normals depend on others */
+  bool redundant;  /* some normals are linearly dependent */
   int jammed;      /* key of a contact that slides and is pressed by its own friction; -1: none */
   double coupling; /* 1/kg, of it: acceleration of its gap by a normal force */
   int pushed;      /* in: key of the contact whose friction has just reached its bound; -1: none */
   int count;       /* contacts of the last decision: */
   int* key;        /* [nc] */
-  bool* moves;     /* [nc] slips before it is decided */
+  bool* moves;     /* [nc] slips before the decision */
   bool* presses;   /* [nc] */
   double* W;       /* [rows squared] of an island with joints held */
   double* u;       /* [rows] */

@@ -20,14 +20,14 @@
 #include <float.h>
 #include <string.h>
 
-/* Multipliers below this part of the largest are none, and slip accelerations below this part of the largest
+/* Multipliers below this part of the largest count as zero, like slip accelerations below this part of the largest
  * acceleration: rounding of the solvers (as in adaptive). */
 static const double no_force = 1e-13;
 static const double no_slip = 1e-10;
 /* Friction below this part of its bound counts as zero: cancellation of two large forces. */
 static const double no_friction = 1e-12;
-/* Contacts in space this near to their bound slide when another one does: at the onset their accelerations are too
- * small to see, and a rigid body cannot slide at some of its supports only. */
+/* Contacts in space this near to their bound slide when another one does: at the onset of slip their accelerations are
+ * below rounding, and a rigid body cannot slide at some of its supports only. */
 static const double at_bound = 1e-6;
 /* A row is dependent if its Schur complement with the rows before it is below this part of W_rr. */
 static const double dependent = 1e-10;
@@ -79,7 +79,7 @@ static bool moves(const island* in, int i) {
   return in->d->moves[in->contact[i]];
 }
 
-/* W of row r and the column of unit i: row k of it. */
+/* W of row r and column k of unit i. */
 static double entry(const island* in, int r, int i, int k) {
   const double* W = in->d->W + (size_t)r * (size_t)in->rows;
   int first = row_of(in, i);
@@ -356,7 +356,7 @@ static saltus_status decide_island(void* user, const saltusi_law_island* from) {
 
 /* ---- the decision ------------------------------------------------------------------------------- */
 
-/* A contact with all its rows; whether it slips already. */
+/* Adds a contact with all its rows; returns whether it slips. */
 static bool take(saltusi_friction_mode_decision* d, const saltus_system* sys,
                  const saltus_point* at, int key) {
   saltusi_friction_mode* grip = &d->grips->of[key];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * half_explicit.c - Runge-Kutta stages with joints and contacts on velocity level, the index-2
- * form (Brasey and Hairer 1993; docs/theory/event-capturing.md, 2.5).
+ * half_explicit.c - Runge-Kutta stages with joints and contacts on velocity level, the index-2 form (Brasey and Hairer
+ * 1993; docs/theory/event-capturing.md, 2.5).
  *
  *   V_i = v + h sum_{j<i} a_ij K_j,    Q_i = q + h sum_{j<i} a_ij V_j,    K_i = M^-1 (F + G lambda_i)
  *   G(Q_{i+1})^T V_{i+1} + b = 0                     determines lambda_i;
  *
- * the end of the step is the stage after the last one, with the weights b. Ordinary tableaux lose
- * order in this form (Heun 3 and RKF45: 2, RK4: 3); those with `half_explicit` are made for it.
+ * the end of the step is the stage after the last one, with the weights b. Ordinary tableaux lose order in this form
+ * (Heun 3 and RKF45: 2, RK4: 3); tableaux with `half_explicit` keep their order.
  */
 #include "math/matrix.h"
 #include "scheme/event/runge_kutta.h"
@@ -63,7 +63,7 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
     const double* weights = last ? m->b : m->a[i + 1];
     double t_next = start->t + (last ? 1.0 : m->c[i + 1]) * h;
 
-    /* this stage without its forces */
+    /* the present stage without its constraint forces */
     saltus_point at = saltusi_at(eval, start->t + m->c[i] * h, rk->Q, V);
     saltus_status status = saltusi_linear_assemble(eval, &rk->mass, &at, 1.0, 0.0, 0.0);
     if (status != SALTUS_OK) {

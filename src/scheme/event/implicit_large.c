@@ -35,7 +35,7 @@ void saltusi_rk_large_layout(saltusi_rk_large* l, const saltusi_tableau* method,
   l->x = SALTUS_PUSH(arena, double, sys->dims.nv);
 }
 
-/* The size of the eigenvalues of the tableau: |det A|^(1/stages); the trace's mean where that is zero. */
+/* Magnitude of the eigenvalues of the tableau: |det A|^(1/stages), or trace A / stages where that is zero. */
 static double size_of(const saltusi_tableau* m) {
   double A[SALTUSI_STAGES_MAX * SALTUSI_STAGES_MAX];
   int pivot[SALTUSI_STAGES_MAX];
@@ -111,7 +111,7 @@ saltus_status saltusi_rk_large_stages(saltusi_rk* rk, saltusi_eval* eval,
   int n = stages * nv;
   saltus_status status = factor(rk, eval, start, h);
   double best = INFINITY;
-  int since = 0; /* corrections that were no better than the best */
+  int since = 0; /* number of corrections without improvement */
   for (int k = 0; k < CORRECTIONS_MAX && status == SALTUS_OK; k++) {
     status = residual(rk, eval, start, h);
     if (status != SALTUS_OK) {

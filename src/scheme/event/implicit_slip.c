@@ -21,8 +21,8 @@
 #include <float.h>
 #include <string.h>
 
-/* Angles are right when their corrections are a few roundings, or when these stop shrinking below `stagnant`. No
- * correction is larger than `turn_most`. */
+/* Angles have converged when their corrections are a few roundings, or no longer decrease below `stagnant`. Corrections
+ * are limited to `turn_most`. */
 static const double right_angle = 4e-16;
 static const double stagnant = 1e-9;
 static const double turn_most = 0.5;
@@ -149,7 +149,7 @@ static saltus_status fill_column(const implicit_slip_problem* p, int j, int c) {
   return status;
 }
 
-/* g of all angles, before anything else is evaluated; the largest. */
+/* g of all angles at the present stages; returns the largest. */
 static double measure(const implicit_slip_problem* p) {
   double* g = p->rk->follow.g;
   for (int i = 0; i < p->rk->method->stages; i++) {
@@ -176,7 +176,7 @@ static bool forward(const implicit_slip_problem* p, double slow) {
   return true;
 }
 
-/* Newton's step for the angles: into g; the largest. */
+/* Newton's step for the angles into g; returns the largest. */
 static saltus_status correct(const implicit_slip_problem* p, double* largest) {
   saltusi_rk_follow_work* f = &p->rk->follow;
   int n = p->rk->method->stages * p->contacts;
@@ -233,7 +233,7 @@ saltus_status saltusi_rk_follow(saltusi_rk* rk, saltusi_eval* eval, const saltus
     }
     status = correct(&p, &largest);
     bool arrived = largest >= 0.5 * before && largest <= stagnant;
-    before = arrived ? 0.0 : largest; /* evaluate the stages a last time */
+    before = arrived ? 0.0 : largest; /* final evaluation of the stages */
   }
   status = status == SALTUS_OK && before > right_angle ? SALTUS_RETRY_SMALLER : status;
   f->on = false;

@@ -21,7 +21,8 @@ static const double vanished = 1e-20;
 /* Large forces in equilibrium: the acceleration has a rounding error of this fraction of the acceleration by one of them
  * alone. 45 000 eps, since active rows may be nearly dependent (1.2e-12 in scenes/machine-breaker.yaml). */
 static const double balanced = 1e-11;
-/* Growth of |K| from the first guess, m/s^2 or rad/s^2 at least 1, at which an iteration has diverged. */
+/* An iteration has diverged when |K| exceeds this multiple of that of the initial guess (at least 1 m/s^2 or
+ * rad/s^2). */
 static const double diverged = 1e12;
 enum { NEWTON_MAX = 50, SWEEPS_MAX = 50 };
 
@@ -29,8 +30,8 @@ enum { NEWTON_MAX = 50, SWEEPS_MAX = 50 };
  * less than the iterations of implicit_large.c. */
 enum { DENSE_MAX = 120 };
 
-/* Step of the differences for a_q and a_v: the square root of the rounding error. They only decide
- * how fast the iteration converges. */
+/* Step of the differences for a_q and a_v: the square root of the rounding error. They affect the rate of convergence
+ * only. */
 static const double difference = 1e-7;
 
 void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltusi_eval* eval,
@@ -277,7 +278,8 @@ static void exact_jacobians(saltusi_rk* rk, saltusi_eval* eval, const saltus_poi
   if ((sys->traits & SALTUS_CONSTANT_MASS) == 0) {
     saltus_point along = *at;
     along.v = rk->a0;
-    sys->ops->mass_q(sys->self, &along, rk->newton); /* not in use yet, and larger */
+    sys->ops->mass_q(sys->self, &along,
+                     rk->newton); /* workspace, free at this point and large enough */
     saltusi_add_scaled(nv * nv, -1.0, rk->newton, rk->a_q);
   }
   solve_columns(rk, eval, rk->a_q);
@@ -397,7 +399,8 @@ static saltus_status newton_stages(saltusi_rk* rk, saltusi_eval* eval,
     }
     first = k == 0 ? fmax(1.0, size) : first;
     if (size >
-        diverged * first) { /* beyond, a residual that is small relative to |K| is no solution */
+        diverged *
+            first) { /* if |K| has grown beyond this, a small relative residual is no solution */
       return SALTUS_RETRY_SMALLER;
     }
     largest = fmax(largest, size);

@@ -5,9 +5,9 @@
  *
  *   M a = F + G lambda,    G^T a + c = 0     joints and active contacts, both as equalities
  *
- * is an ordinary differential equation v' = a(t, q, v), the index-1 form. An explicit tableau takes
- * one such acceleration a stage and keeps its classical order; an implicit one solves for the stage
- * accelerations K by simplified Newton iteration (docs/theory/event-capturing.md, 2.6):
+ * is an ordinary differential equation v' = a(t, q, v), the index-1 form. An explicit tableau evaluates one such
+ * acceleration per stage and keeps its classical order; an implicit one solves for the stage accelerations K by
+ * simplified Newton iteration (docs/theory/event-capturing.md, 2.6):
  *
  *   V_i = v + h sum a_ij K_j,      Q_i = q + h sum a_ij V_j,      R_i = a(t + c_i h, Q_i, V_i) - K_i
  *   (I - h A x a_v - h^2 A^2 x a_q) dK = R        a_q, a_v at the start of the step
@@ -41,7 +41,7 @@ typedef struct saltusi_rk_start {
 /* Stages of large systems (implicit_large.c). */
 typedef struct saltusi_rk_large {
   bool on;
-  bool plain; /* no forces depend on the motion */
+  bool plain; /* forces are independent of the motion */
   saltusi_linear linear;
   saltusi_operator op;
   saltusi_anderson mixing;
@@ -52,9 +52,9 @@ typedef struct saltusi_rk_large {
 typedef struct saltusi_rk_follow_work {
   bool on;           /* they hold now */
   int most;          /* capacity for contacts */
-  int* contact;      /* [most] places in the held ones */
+  int* contact;      /* [most] indices among the active contacts */
   double* direction; /* [stages x 2 nc] by key */
-  double* slip;      /* [stages x 2 nc] m/s, by place in the held contacts */
+  double* slip;      /* [stages x 2 nc] m/s, by index among the active contacts */
   double* turned;    /* [nv] change of an acceleration by a rotation of one direction */
   double* tangents;  /* [2 most x nv] rows of tangents at the start */
   double* J;         /* [(stages most)^2] */
@@ -88,25 +88,25 @@ typedef struct saltusi_rk {
   bool prepared;                 /* a0, a_q and a_v are valid for the present start */
   saltusi_rk_follow_work follow; /* of implicit methods with slip in space */
   /* of half-explicit methods: */
-  double* half_velocity; /* [nv] of the next stage, before it is held */
+  double* half_velocity; /* [nv] of the next stage, before constraints are enforced */
 } saltusi_rk;
 
 void saltusi_rk_layout(saltusi_rk* rk, const saltusi_tableau* method, const saltusi_eval* eval,
                        saltus_arena* arena);
 
-/* a [nv] with contacts held both ways; forces stay in rk->held.P. */
+/* a [nv] with active contacts as equalities; forces remain in rk->held.P. */
 saltus_status saltusi_rk_acceleration(saltusi_rk* rk, saltusi_eval* eval, const saltus_point* at,
                                       const saltusi_active_rows* held, double* a);
 
-/* The force of held contact i after it, normal first; zeros where it has no friction. */
+/* The force of active contact i after that, normal first; tangential components are zero without friction. */
 void saltusi_rk_force(const saltusi_rk* rk, const saltusi_active_rows* held, int i,
                       double force[3]);
 
-/* Keeps the forces of a stage. */
+/* Stores the forces of a stage. */
 void saltusi_rk_keep(saltusi_rk* rk, const saltus_dims* dims, const saltusi_active_rows* held,
                      int stage);
 
-/* Has to be called when q, v, t or the held contacts of the start have changed. */
+/* Discards the derivatives at the start; to be called after a change of q, v, t or the active contacts there. */
 void saltusi_rk_restart(saltusi_rk* rk);
 
 /* One step of length h from the start into q1, v1. SALTUS_RETRY_SMALLER when Newton's iteration
@@ -130,7 +130,8 @@ saltus_status saltusi_rk_large_stages(saltusi_rk* rk, saltusi_eval* eval,
 saltus_status saltusi_rk_stage(saltusi_rk* rk, saltusi_eval* eval, const saltusi_rk_start* start,
                                double h, int i, double* a);
 
-/* implicit_slip.c. Whether contacts slip in space: then friction has the direction of the start in every stage. */
+/* implicit_slip.c: whether contacts slip in space. Without the following function friction has the initial direction in
+ * every stage. */
 void saltusi_rk_follow_layout(saltusi_rk_follow_work* f, const saltusi_tableau* method,
                               const saltusi_eval* eval, saltus_arena* arena);
 bool saltusi_rk_follows(saltusi_rk* rk, const saltus_dims* dims, const saltusi_rk_start* start);
@@ -156,7 +157,7 @@ void saltusi_rk_contact_work(const saltusi_rk* rk, const saltus_dims* dims, int 
 /* Work of all joints on their prescribed motion, lambda . b, over the last step of length h. */
 double saltusi_rk_joint_work(const saltusi_rk* rk, const saltus_dims* dims, double h);
 
-/* Adds the difference to the embedded method over the last step of length h. */
+/* Adds the difference of the embedded method over the last step of length h. */
 void saltusi_rk_add_error(const saltusi_rk* rk, const saltus_dims* dims, double h, double* q_error,
                           double* v_error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * tableau.c - coefficients. tests/unit/test_tableau.c checks the order conditions and the stability
- * functions, so a wrong digit does not stay.
+ * tableau.c - coefficients. tests/unit/test_tableau.c checks the order conditions and the stability functions, which
+ * detects a wrong digit.
  */
 #include "scheme/event/tableau.h"
 
@@ -39,7 +39,7 @@ const saltusi_tableau saltusi_rk4 = {.name = "rk4",
                                      .a = {{0.0}, {1.0 / 2}, {0.0, 1.0 / 2}, {0.0, 0.0, 1.0}},
                                      .b = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}};
 
-/* Fehlberg 1969, NASA TR R-315, table III; the solution of order 5 is the one carried on. */
+/* Fehlberg 1969, NASA TR R-315, table III; the step continues with the solution of order 5. */
 const saltusi_tableau saltusi_rkf45 = {
     .name = "rkf45",
     .stages = 6,

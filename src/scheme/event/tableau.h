@@ -18,7 +18,7 @@ typedef struct saltusi_tableau {
   int order;          /* of b */
   int embedded_order; /* of embedded; 0: none */
   bool implicit;      /* a has entries on or above its diagonal */
-  bool half_explicit; /* meant for the index-2 form: constraints on velocity level */
+  bool half_explicit; /* for the index-2 form: constraints on velocity level */
   double c[SALTUSI_STAGES_MAX];
   double a[SALTUSI_STAGES_MAX][SALTUSI_STAGES_MAX];
   double b[SALTUSI_STAGES_MAX];

@@ -5,15 +5,15 @@
  * Friction, 2009, chapter 6; the comparator of Acary 2009, remark 5; docs/schemes/moreau-jean.md).
  *
  *   columns        x_j = the state after j steps of h / j with theta = 1,             j = 1 .. J
- *   smooth step    no impact, and all contacts and dry rows stick, slip or are open alike in all steps of all columns:
+ *   smooth step    no impact, and the modes of all contacts and dry rows are equal in all steps of all columns:
  *                    x = sum_j w_j x_j,   w_j = prod_{i != j} j / (j - i),   local error O(h^(J+1))
  *                  no contact rebounds;  impulses are summed with the same weights; the estimate compares the columns 2 .. J
  *   other steps    the step of moreau-jean
  *
- * With a fixed set of active rows the theta step is a smooth one-step method, whose error has an expansion in powers of h.
- * theta = 1: joints and closed contacts then hold the velocity at the end of a step at its position. With theta = 1/2 the
- * first of the j steps starts from a velocity that fits its position and ends with one that does not, which leaves
- * an error O((h / j)^2) that weights do not remove.
+ * With a fixed set of active rows the theta step is a smooth one-step method, whose error has an expansion in powers of
+ * h. theta = 1: joints and closed contacts then hold the velocity at the end of a step at its position. With theta =
+ * 1/2 the first of the j steps starts from a velocity consistent with its position and ends with an inconsistent one;
+ * this leaves an error O((h / j)^2) that the weights do not remove.
  */
 #include "saltus/extrapolation.h"
 #include "scheme/moreau/moreau_step.h"
@@ -97,7 +97,7 @@ static void layout(void* work_, const void* options, const saltusi_eval* eval,
   w->modes = SALTUS_PUSH(arena, signed char, w->rows);
 }
 
-/* Velocities below this count as sticking: a part of the largest velocity, or what rounding of positions leaves. */
+/* Velocities below this count as sticking: a part of the largest velocity, or the rounding of positions. */
 static double stick_velocity(const saltusi_step* s) {
   const int nv = s->eval->sys.dims.nv;
   const double size = fmax(saltusi_max_abs(nv, s->v0), saltusi_max_abs(nv, s->v1));

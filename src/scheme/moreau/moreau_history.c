@@ -25,7 +25,7 @@ static const double ways[][KEPT] = {
     {3.0, -3.0, 1.0, 0.0}, {2.0, 0.0, -2.0, 1.0}, {4.0, -6.0, 4.0, -1.0}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* Number of formulas that need at most so many past values. */
+/* Number of formulas that need at most a given number of past values. */
 static const int ways_of[KEPT + 1] = {0, 1, 3, 5, WAYS};
 
 size_t saltusi_history_count(int nv, int nj) {

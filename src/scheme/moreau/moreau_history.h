@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * moreau_history.h - velocities and impulses of the last steps of large mechanisms, for the initial guess of the next step.
+ * moreau_history.h - velocities and impulses of the last steps of large mechanisms, for the initial guess of the next
+ * step.
  *
- * Joints constrain the mean velocity of a step, and the part of v_k that violates them changes its sign from step to
- * step. So means are extrapolated, and plain values where that part is small. The formula with the smallest error in the last
- * step is used for the next. z = (v, P).
+ * Joints constrain the mean velocity of a step, so that the part of v_k that violates them alternates in sign. The mean
+ * velocities are extrapolated therefore, or v_k itself where that part is small. The formula with the smallest error in
+ * the last step is used for the next. z = (v, P).
  */
 #ifndef SALTUSI_MOREAU_HISTORY_H
 #define SALTUSI_MOREAU_HISTORY_H

@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Fewest rows of joints for which matrices are kept. */
+/* Smallest number of joint rows for which matrices are kept. */
 enum { KEPT_FROM = 24 };
 
 /* Corrections per iteration of newton_max: a correction without a factorisation costs a fifth of
@@ -108,7 +108,7 @@ static void correct(saltusi_moreau* w, const saltus_moreau_jean_options* o, cons
   saltusi_operator_correct(&w->op, s->eval, j->f, j->g, j->f + nv);
 }
 
-/* Takes over the converged velocities and impulses. */
+/* Stores the converged velocities and impulses. */
 static void accept(saltusi_moreau* w, const saltusi_step* s) {
   saltusi_moreau_joints* j = &w->kept;
   size_t nv = (size_t)s->eval->sys.dims.nv;

@@ -157,8 +157,8 @@ static renewal find_due(saltusi_moreau* w, const saltusi_step* s, double more, b
   return !fresh && more > dear ? RENEW_ALL : RENEW_NOTHING;
 }
 
-/* The correction is small; the next one will be, smaller by the rate, if that is one of convergence; or corrections
- * fluctuate at the level of rounding. */
+/* Whether the iteration ends: the correction is small, or the next one will be at the present rate of convergence, or
+ * corrections fluctuate at the level of rounding. */
 static bool is_small(double change, double rate, double left, double wanders, bool fluctuates) {
   return change <= left || (rate < 0.1 && fmax(rate, 1e-3) * change <= 0.5 * left) ||
          (fluctuates && change <= wanders);

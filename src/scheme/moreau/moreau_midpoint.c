@@ -10,8 +10,8 @@
  *   contacts   xi = G^T (v_{k+1} + e v_k) + ...,  joints  G^T (v_k + v_{k+1}) / 2 + b = 0 at q_M
  *   q_{k+1}  = q_M + h/2 v_{k+1},   then v_{k+1} onto the joints at q_{k+1}: projection.h
  *
- * With v = v_k the scheme is explicit, as Moreau's is mostly given, and gyroscopic forces feed energy
- * into long runs; with the mean it is symmetric in time and does not.
+ * With v = v_k the scheme is explicit, its usual form, and gyroscopic forces add energy in long runs; with the mean
+ * velocity it is symmetric in time and adds none.
  */
 #include "math/matrix.h"
 #include "scheme/newton_end.h"

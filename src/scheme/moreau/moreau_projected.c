@@ -8,9 +8,9 @@
  *   activation    a contact outside the forecast with g(q_{k+1}) < 0 joins it; the step is redone
  *   projection    q_{k+1} <- q_{k+1} + M^-1 G lambda,  0 <= g + G^T M^-1 G lambda  perp  lambda >= 0
  *
- * As printed, with the forecast alone, the scheme never comes to rest: the projection lifts the
- * contact out of the forecast, gravity takes it back, and the velocity cycles with amplitude h |f|
- * for ever (option activation=forecast shows it). With the implicit activation it rests.
+ * As printed, with the forecast alone, the scheme never comes to rest: the projection opens the contact beyond the
+ * forecast, gravity closes it again, and the velocity cycles with amplitude h |f| (option activation=forecast). With
+ * the implicit activation it rests.
  */
 #include "math/matrix.h"
 #include "scheme/moreau/moreau_step.h"

@@ -32,10 +32,10 @@ static double pushed_by(const saltusi_moreau* w, int row) {
   return sum;
 }
 
-/* Margin for contacts that can close within the step, beyond their free motion: velocity change by
- * forces in a step, which impulses of neighbours take up. A contact that is missed is found at the
- * end of the step. In eight piles of 1000 boxes a factor of 2 takes 6 % more time, a factor of 1/2
- * as much, with more contact problems; penetration is not larger in any. */
+/* Margin for contacts that can close within the step, beyond their free motion: velocity change by forces in a step,
+ * which impulses of neighbours balance. A contact that is missed is found at the end of the step. In eight piles of
+ * 1000 boxes a factor of 2 takes 6 % more time, a factor of 1/2 the same time with more contact problems; the
+ * penetration is not larger. */
 static const double pushed_factor = 1.0;
 
 /* Gaps are as accurate as the velocities that led to them: this many tolerances times the
@@ -160,10 +160,9 @@ static bool turn_rows(saltusi_moreau* w, const saltusi_step* s, const saltus_poi
   return true;
 }
 
-/* The i-th active contact follows a curve and ends at the gap `there`, below its target `aim`. One
- * step of Newton's method: g + h theta G^T (v - v_1) >= aim with the rows at the end, or with the
- * present rows where they rotate too far. Not for contacts that rebound, nor where rows are
- * iterated. */
+/* The i-th active contact follows a curve and ends at the gap `there`, below its target `aim`. One step of Newton's
+ * method: g + h theta G^T (v - v_1) >= aim with the rows at the end, or with the present rows where they rotate too
+ * far. Not applied to contacts that rebound, nor if rows are iterated. */
 static bool bend(saltusi_moreau* w, const saltus_moreau_jean_options* o, const saltusi_step* s,
                  const saltus_point* end, int i, double there) {
   const double miss = there - w->aim[i];

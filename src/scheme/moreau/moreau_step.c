@@ -225,7 +225,7 @@ static void close_joints(saltusi_moreau* w, const saltus_moreau_jean_options* o,
     return;
   }
   const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  sys->ops->joints(sys->self, &at, w->broken); /* has no other use with this weight */
+  sys->ops->joints(sys->self, &at, w->broken); /* free with this weight */
   for (int r = 0; r < sys->dims.nj; r++) {
     w->op.rows.b[r] += closed_part * w->broken[r] / s->h;
     w->broken[r] = 0.0;
@@ -387,7 +387,7 @@ static double first_tol(const saltusi_moreau* w, const saltus_moreau_jean_option
   return rough && saltusi_moreau_impacted(w, s) ? struck_tol : o->contact_tol;
 }
 
-/* Most contact problems of a step after detection of contacts at its end. */
+/* Largest number of contact problems of a step after detection of contacts at its end. */
 enum { AHEAD_MAX = 4 };
 
 /* Contact problems of a step without Newton iterations: during impacts to a coarse tolerance until
@@ -618,7 +618,7 @@ static saltus_status follow_drives(saltusi_moreau* w, const saltus_moreau_jean_o
   return SALTUS_OK;
 }
 
-/* The step in one part. */
+/* The step without subdivision. */
 static saltus_status take(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                           const saltusi_step* s) {
   w->linearized = false;
@@ -692,10 +692,10 @@ static saltus_status take_parts(saltusi_moreau* w, const saltus_moreau_jean_opti
   return status;
 }
 
-/* Parts with at most so many iterations each are made twice as long in the next step. */
+/* If no part takes more iterations than this, parts of the next step are twice as long. */
 enum { EASY = 6 };
 
-/* The step in `count` parts; the next one starts with as many, or half of them. */
+/* The step in `count` parts; the next step starts with the same or half of that number. */
 static saltus_status take_some(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                const saltusi_step* s, int count) {
   const saltus_status status = count > 1 ? take_parts(w, o, s, count) : take(w, o, s);

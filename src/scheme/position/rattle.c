@@ -183,10 +183,9 @@ static saltus_status first_half(rattle_work* w, const saltus_rattle_options* o,
   return status;
 }
 
-/* Whether active contact i of the first half is an impact: its approach is compared with the
- * velocity change by forces in a step without impulses, twice that of half a step. In the second
- * half joints have already responded to the impulse of the contact, so that no velocity there is a
- * small reference. */
+/* Whether active contact i of the first half is an impact: its approach is compared with the velocity change by forces
+ * in a step without impulses, twice that of half a step. In the second half joints have already responded to the
+ * impulse of the contact, so that its velocities are no reference. */
 static bool strikes(const rattle_work* w, const saltusi_step* s, int i) {
   const saltusi_impulse_node* node = &w->first;
   int nv = s->eval->sys.dims.nv;

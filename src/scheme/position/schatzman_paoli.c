@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * schatzman_paoli.c - impacts on position level (Schatzman 1978, Paoli 1993; Acary 2009, equations
- * (22)-(24); docs/theory/position-schemes.md, 4).
+ * schatzman_paoli.c - impacts on position level (Schatzman 1978, Paoli 1993; Acary 2009, equations (22)-(24);
+ * docs/theory/position-schemes.md, 4).
  *
- *   start   q_1 = q_0 + h v_0 + (h^2/2) M^-1 F(t_0, q_0, v_0), pushed out of contacts
+ *   start   q_1 = q_0 + h v_0 + (h^2/2) M^-1 F(t_0, q_0, v_0), corrected to be admissible
  *   step    M(q_k) (q_{k+1} - 2 q_k + q_{k-1}) - h^2 F(t_k, q_k + theta (q_{k+1} - q_k), v_k) = G P
  *           v_k = (q_{k+1} - q_{k-1}) / 2h
  *           0 <= g(y)  perp  P >= 0,      y = (q_{k+1} + e q_{k-1}) / (1 + e)
@@ -13,14 +13,15 @@
  *   impacts of systems with friction: by their law at the start of a step, which then starts again from v+ with e = 0 (impact_step.c).
  *           The equations above spread an impact over two steps, and friction in each of them has no limit as h falls.
  *
- * Positions enter as displacements from the middle one, X to q_{k+1} and B to q_{k-1} (docs/notation.md): q_{k+1} - 2 q_k + q_{k-1}
- * is X + B, v_k = (X - B) / 2h, and y is q_k advanced along (X + e B) / (1 + e). With maps q' = N(q) v these differences
- * have the same order: along any motion through q_k the displacement from it has the derivatives v and v' there.
+ * Positions enter as displacements from the middle one, X to q_{k+1} and B to q_{k-1} (docs/notation.md): q_{k+1} - 2
+ * q_k + q_{k-1} is X + B, v_k = (X - B) / 2h, and y is q_k advanced along (X + e B) / (1 + e). With maps q' = N(q) v
+ * these differences have the same order: along any motion through q_k the displacement from it has the derivatives v
+ * and v' there.
  *
- * The velocity belongs to t_k, the middle of the difference, so the scheme runs one position ahead
- * of its output: from t_k to t_{k+1} it returns the q_{k+1} computed before, computes q_{k+2}
- * and with it v_{k+1}. P / h is the impulse of the step, P / h^2 the contact force. The step has to
- * stay the same; positions may lie O(h) inside a contact when e > 0: only y is admissible.
+ * The velocity belongs to t_k, the middle of the difference, so the scheme runs one position ahead of its output: from
+ * t_k to t_{k+1} it returns the q_{k+1} computed before, computes q_{k+2} and with it v_{k+1}. P / h is the impulse of
+ * the step, P / h^2 the contact force. The step has to stay the same; positions may lie O(h) inside a contact when e >
+ * 0: only y is admissible.
  */
 #include "base/log.h"
 #include "math/matrix.h"
@@ -570,8 +571,7 @@ static void share(saltus_contact_step* contact, const double* was, const double*
   for (int k = 0; k < 3; k++) {
     double sum = was[KEPT_P + k] + is[KEPT_P + k];
     double weight = sum != 0.0 ? is[KEPT_P + k] / sum : 0.5;
-    /* tangential impulses that nearly cancel have no meaningful mean: the newer one is used for
-     * both */
+    /* the mean of tangential impulses that nearly cancel is undefined: the newer one is used for both */
     weight = fabs(weight) <= 100.0 ? weight : 1.0;
     double before = weight * is[KEPT_BEFORE + k] + (1.0 - weight) * was[KEPT_BEFORE + k];
     double after = weight * is[KEPT_AFTER + k] + (1.0 - weight) * was[KEPT_AFTER + k];

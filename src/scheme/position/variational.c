@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * variational.c - the Moreau-type variational integrator (Capobianco & Eugster, IJNME 114 (2018)
- * 1214-1231, equation (8) with its misprints corrected; docs/theory/variational.md, 2 and 4).
+ * variational.c - the Moreau-type variational integrator (Capobianco & Eugster, IJNME 114 (2018) 1214-1231, equation
+ * (8) with its misprints corrected; docs/theory/variational.md, 2 and 4).
  *
- * The action of a step is the trapezoidal rule of the Lagrangian at constant velocity u_k = (q_{k+1}
- * - q_k) / h. With T_q + f = F + (d/dt M) v at (q, u) the discrete Euler-Lagrange equations are
+ * The action of a step is the trapezoidal rule of the Lagrangian at constant velocity u_k = (q_{k+1} - q_k) / h. With
+ * T_q + f = F + (d/dt M) v at (q, u) the discrete Euler-Lagrange equations are
  *
  *   p_k-  = 1/2 [M(q_{k-1}) + M(q_k)] u_{k-1} + h/2 (F + M' u)(t_k, q_k, u_{k-1})
  *   R     = 1/2 [M(q_k) + M(q_{k+1})] u_k - h/2 (F + M' u)(t_k, q_k, u_k) - p_k- = G_k P_k
@@ -13,10 +13,9 @@
  *   joints                    g(t_{k+1}, q_{k+1}) = 0, forces along G_k
  *   start                     p_0- = M(q_0) v_0,  u_{-1} = v_0
  *
- * The velocity given out belongs to the momentum at the node, so energies have no error of
- * staggering: M(q_k) v_k = p_k- + G_k P_k for an impact, p_k- + G_k P_k / 2 for non-impulsive contact,
- * whose force acts before and after the node, and joints project: G_k^T v_k + b = 0. The
- * remainder of an impulse at a node is counted in the next step.
+ * The returned velocity is that of the momentum at the node, so that energies have no error of staggering: M(q_k) v_k =
+ * p_k- + G_k P_k for an impact, p_k- + G_k P_k / 2 for non-impulsive contact, whose force acts before and after the
+ * node, and joints project: G_k^T v_k + b = 0. The remainder of an impulse at a node is counted in the next step.
  *
  * With degree=2 positions are quadratic in time inside a step (trapezoidal_action.h), with the law at the nodes
  * unchanged: order 4 between impacts.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * trapezoidal.c - the step through collisions and transitions (Potra et al. 2006, section 8,
- * corrected; docs/theory/trapezoidal.md, 3), and the two schemes made of it.
+ * trapezoidal.c - the step through collisions and transitions (Potra et al. 2006, section 8, corrected;
+ * docs/theory/trapezoidal.md, 3), and the two schemes made of it.
  *
- *   until the step is used up:
- *     active       closed in the last substep; or gap <= contact_gap or just hit, and does not leave
+ *   until the end of the step:
+ *     active       closed in the last substep; or gap <= contact_gap or just hit, and does not separate
  *     entry        an active contact that approaches: an impact of all active contacts
  *     solve        to the end of the step by complementarity
  *     collision    contacts that are not active and end with a gap below zero: state at the first
@@ -119,7 +119,7 @@ saltus_status saltusi_trapezoid_measure(saltusi_trapezoid* w) {
 
 double saltusi_trapezoid_rounding(const saltusi_trapezoid* w) {
   assert(w != NULL);
-  /* forces that joints transmit to the contact are in no entry of its row */
+  /* forces that joints transmit to the contact are not in its row */
   double slope = saltusi_row_sum(&w->row, 0);
   return 1e-12 * (saltusi_row_size(&w->row, 0, w->s->v0) + slope * w->push_size);
 }

@@ -78,7 +78,7 @@ typedef struct saltusi_trapezoid {
   double* push;                          /* [nv] h M^-1 F */
   double push_size;                      /* m/s, rad/s: its largest entry */
   bool struck;                           /* there was a collision in this step */
-  bool measured;                         /* push is that of this step */
+  bool measured;                         /* push belongs to this step */
   double* F_q;         /* [nv x nv], or the values of the blocks that the system writes */
   double* scratch;     /* [nv x nv] where there are no blocks */
   double* joint_gap;   /* [nj] */
@@ -107,7 +107,7 @@ typedef struct saltusi_trapezoid {
   double* gap_start;            /* [nc] */
   double* u_start;              /* [nc] */
   saltus_contact_step* summary; /* [nc] */
-  bool located;                 /* the present state is that of a located event */
+  bool located;                 /* the present state is a located event */
   bool indefinite;              /* A is indefinite; reported once */
 } saltusi_trapezoid;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * trapezoidal_dense_output.c - the motion inside a step: the quadratic of each substep, which is also where
- * collisions are looked for,
+ * trapezoidal_dense_output.c - the motion inside a step: the quadratic of each substep, which the search for collisions
+ * uses as well,
  *
  *   v(s) = v0 + s (v1 - v0),     q(s) = q advanced by s x along (v0 + v(s))/2,     0 <= s <= 1.
  *

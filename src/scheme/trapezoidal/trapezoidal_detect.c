@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * trapezoidal_detect.c - sticking, slipping and taking off inside a substep (Potra et al. 2006,
- * section 7.5; docs/theory/trapezoidal.md, 2.7). Contacts stay in the modes in which they entered the
- * substep, and the lengths x are sought at which a variable of these modes changes its sign:
+ * trapezoidal_detect.c - transitions to sticking, slip and take-off inside a substep (Potra et al. 2006, section 7.5;
+ * docs/theory/trapezoidal.md, 2.7). Contacts stay in the modes in which they entered the substep, and the lengths x are
+ * sought at which a variable of these modes changes its sign:
  *
  *   take-off       P_N / x of a closed contact                        a force: half rule
  *   slip           (mu P_N - gauge(P_T)) / x of a sticking contact    a force: half rule
@@ -11,9 +11,9 @@
  *   change of      d_k^T U_T + lam of a direction that does not       a velocity
  *   direction      carry; beta_k / x of one of two that do            a force: half rule
  *
- * Half rule: the impulse of a step of length 2 x, divided by 2 x, is the force in its middle, at x,
- * to O(x^2). Velocities are those at the end of the trial step, also in the mean scheme: it then
- * starts to stick with velocity zero, and has nothing to alternate.
+ * Half rule: the impulse of a step of length 2 x, divided by 2 x, is the force in its middle, at x, to O(x^2).
+ * Velocities are those at the end of the trial step, also in the mean scheme: sticking then starts with velocity zero,
+ * without an alternating remainder.
  */
 #include "scheme/trapezoidal/trapezoidal.h"
 
@@ -118,7 +118,7 @@ static double root(saltusi_trapezoid* w, const saltusi_substep_observation* item
       }
     }
     double fx = value_at(w, item, x);
-    if (!(fx > 0.0 || fx < 0.0)) { /* a root, or no sign */
+    if (!(fx > 0.0 || fx < 0.0)) { /* a root, or NaN */
       return x;
     }
     if (fx > 0.0) {

@@ -195,8 +195,9 @@ static double rate_on_plane(const hulls* h, double span) {
     const double least = fmin(f->size[0], fmin(f->size[1], f->size[2]));
     way = most + most * most / least;
   }
-  const double angles = sqrt(2.0) * spin; /* rim of a cone: a sum of two terms whose squared
-                                           * coefficients add up to 1 */
+  const double angles =
+      sqrt(2.0) *
+      spin; /* rim of a cone: a sum of two terms whose squared coefficients add up to 1 */
   return spin > 0.0 ? fmax(h->sight->speed + spin * way, angles) : h->sight->speed;
 }
 

@@ -23,15 +23,14 @@ enum {
   ITERATIONS = 200,
   STARTS = 200,
   CLIMBS = 8,
-  ROUNDS = 100, /* few for slight overlap, more the deeper the overlap */
+  ROUNDS = 100, /* number of starts: few for slight overlaps, more for deep ones */
   DIRECTIONS = 10,
   LONG = 1024, /* rounds of a climb; 20 of 10^4 arbitrary pairs of shapes take more */
   STRIDE = 16,
   LONGEST = 16384
 };
 
-/* Overlaps below this fraction of the size of the smaller shape are left by the time steps: no other axis is
- * searched. */
+/* Overlaps below this fraction of the size of the smaller shape are usual in time steps: no other axis is searched. */
 static const double touching = 1e-6;
 
 static void support(const saltusi_shape* shape, const saltusi_body_pose* at, const double n[3],

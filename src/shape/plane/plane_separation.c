@@ -70,7 +70,7 @@ static void keep(apart* least, const double a[2], const double b[2]) {
   }
 }
 
-/* As keep; of_a: the point is on A. */
+/* The same as keep(); of_a: the point is on A. */
 static void keep_from(apart* least, const double point[2], const double other[2], bool of_a) {
   keep(least, of_a ? point : other, of_a ? other : point);
 }
