@@ -290,9 +290,14 @@ static void put_head(saltusi_c_writer* w, const saltus_scene_view* view,
                           (sys->traits & linear) != 0 && (constant || d->nj + d->nc == 0));
   saltusi_c_put(
       w,
-      "/* Made by Saltus %s. moreau-jean with the fixed step @_h; compile with -ffp-contract=off.\n"
+      "/* Made by Saltus %s. moreau-jean with the fixed step @_h; compile without contraction to "
+      "FMA.\n"
       " * @_init(&s), then @_step(&s, u) for each step; @_outputs(&s, u, y) for outputs. */\n"
-      "#include <math.h>\n#include <stddef.h>\n\n",
+      "#include <math.h>\n#include <stddef.h>\n\n"
+      "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n"
+      "#pragma GCC optimize(\"fp-contract=off\", \"no-math-errno\", \"no-trapping-math\", \\\n"
+      "                     \"no-tree-vectorize\", \"peel-loops\") /* faster, the same bits */\n"
+      "#endif\n\n",
       saltus_version());
   saltusi_c_put(
       w,

@@ -89,7 +89,8 @@ static double compare(saltus_scene* scene, const char* library, int steps) {
 /* Compiles the exported C in all ways there are; the largest difference. */
 static double run_everywhere(const char* name, int steps) {
   static const char* const compilers[] = {"gcc", "clang"};
-  static const char* const levels[] = {"-O0", "-O2"};
+  /* the source turns contraction off, which gnu99 with FMA would have on */
+  static const char* const levels[] = {"-O0", "-O2 -std=gnu99 -march=native"};
   char path[200], folder[] = "/tmp/saltus-c-XXXXXX", command[1024], library[100], file[100];
   saltus_scene* scene = open_scene(name, path);
   assert_non_null(mkdtemp(folder));
@@ -103,7 +104,7 @@ static double run_everywhere(const char* name, int steps) {
     for (int l = 0; l < 2 && has(compilers[c]); l++) {
       snprintf(library, sizeof library, "%s/s%d%d.so", folder, c, l);
       snprintf(command, sizeof command,
-               "%s -std=c99 %s -ffreestanding -ffp-contract=off -Wall -Wextra -Wpedantic "
+               "%s -std=c99 %s -ffreestanding -Wall -Wextra -Wpedantic "
                "-Wconversion -Wvla "
                "-Werror -fPIC -shared -o %s %s -lm",
                compilers[c], levels[l], library, file);
