@@ -28,7 +28,7 @@ static const char* find_binary(const cli_args* args, char path[PATH]) {
   if (slash != NULL) {
     slash[1] = '\0';
   }
-  static const char* const places[] = {"saltus_fmu.so",
+  static const char* const places[] = {"saltus_fmu.so", "../data/saltus_fmu.so", /* of a wheel */
                                        "../" SALTUS_LIBDIR "/saltus/saltus_fmu.so"};
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
     snprintf(path, PATH, "%s%s", self, places[i]);

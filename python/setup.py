@@ -21,25 +21,29 @@ def version():
 
 
 def built():
-    """Extension and program, built where they are not."""
+    """Extension, program and shared object of FMUs, built where they are not."""
     given = os.environ.get("SALTUS_BUILD")
     folder = pathlib.Path(given) if given else SOURCE / "build"
     if not given:
         subprocess.run(["cmake", "--preset", "release"], cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["cmake", "--build", str(folder), "--target", "saltus_python", "saltus_cli"], cwd=SOURCE,
+        subprocess.run(["cmake", "--build", str(folder), "--target", "saltus_python", "saltus_cli",
+                        "saltus_fmu_binary"], cwd=SOURCE,
                        check=True)
-    return folder / "python-path/saltus/_core.abi3.so", folder / "saltus"
+    return folder / "python-path/saltus/_core.abi3.so", folder / "saltus", folder / "saltus_fmu.so"
 
 
 class Build(build_py):
     def run(self):
         super().run()
-        extension, program = built()
+        extension, program, fmus = built()
         package = pathlib.Path(self.build_lib) / "saltus"
         shutil.copy(extension, package / "_core.abi3.so")
         if program.exists() and not self.editable_mode:
             (package / "bin").mkdir(exist_ok=True)
             shutil.copy(program, package / "bin/saltus")
+        if fmus.exists() and not self.editable_mode:
+            (package / "data").mkdir(exist_ok=True)
+            shutil.copy(fmus, package / "data/saltus_fmu.so")
 
 
 class Binary(Distribution):

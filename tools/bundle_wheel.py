@@ -94,7 +94,7 @@ def bundle(root):
         licence_of(place, licences)
         output("patchelf", "--set-soname", names[name], copy)
     files = own + sorted(folder.iterdir())
-    for path in files:
+    for path in filter(needed, files):  # the shared object of FMUs keeps its bytes
         origin = "$ORIGIN" if path.parent == folder else "$ORIGIN/" + os.path.relpath(folder, path.parent)
         for name in needed(path):  # one change a call: patchelf 0.14 mixes up the words of several
             output("patchelf", "--replace-needed", name, names[name], path)
