@@ -256,7 +256,7 @@ static void draw_stems(cairo_t* cairo, saltusi_trace trace) {
 static void marker_path(cairo_t* cairo, int shape, double x, double y) {
   static const struct {
     int corners;  /* 0: a circle */
-    double start; /* first corner, turns clockwise from the top */
+    double start; /* first corner, in revolutions clockwise from the top */
     double reach; /* relative to a circle */
   } shapes[] = {{0, 0.0, 1.0},  {4, 0.125, 1.27}, {3, 0.0, 1.45}, {4, 0.0, 1.4},
                 {3, 0.5, 1.45}, {6, 0.0, 1.15},   {5, 0.0, 1.2},  {4, 0.0625, 1.3}};

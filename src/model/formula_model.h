@@ -190,8 +190,8 @@ typedef struct saltusi_formula_energies {
 } saltusi_formula_energies;
 void saltusi_formula_power(saltusi_formula_builder* builder, const saltusi_formula_energies* e);
 
-/* Terms of Q [nv] that are dry friction: -limit sign(U) dU/dv, into builder->signs. With builder->set_valued Q is
- * without them afterwards. */
+/* Terms of Q [nv] that are dry friction: -limit sign(U) dU/dv, into builder->signs. With builder->set_valued they are
+ * removed from Q. */
 saltus_status saltusi_formula_signs(saltusi_formula_builder* builder, saltusi_expr* Q);
 
 /* Forces at markers, added to Q [nv]. */

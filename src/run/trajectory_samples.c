@@ -107,7 +107,7 @@ saltus_recorder saltusi_trajectory_samples_recorder(saltusi_trajectory_samples* 
  * among them: smaller ones are closer to its end. */
 enum { BESIDE = 16 };
 
-/* A jump near an instant, and the distance from which on it may have moved across the instant. */
+/* A jump near an instant, and the distance above which errors of times may have moved it across the instant. */
 typedef struct near_jump {
   const double* change; /* [nv] of v */
   double reach;

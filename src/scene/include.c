@@ -90,7 +90,7 @@ static saltusi_yaml_node* child_of(saltusi_yaml_node* mapping, const char* key) 
   return found != NULL ? &mapping->children[found - mapping->children] : NULL;
 }
 
-/* Sections of the robot that the scene has are joined; others are added. */
+/* Sections that both the scene and the robot have are merged; others are added. */
 static void join(const inclusion* in, saltusi_yaml_node* root, saltusi_yaml_node* robot) {
   for (int i = 0; i < robot->count && in->b->reader.status == SALTUS_OK; i++) {
     const char* key = robot->keys[i].text;

@@ -65,7 +65,7 @@ bool saltusi_scene_by_joints(saltusi_scene_builder* b, const saltusi_yaml_node**
   return *where != NULL && saltusi_scene_word(b, *where, "coordinates", words) == 1;
 }
 
-/* Fails for what joint coordinates do not have. */
+/* Rejects features that joint coordinates do not support. */
 static bool has_joints(saltusi_scene_builder* b, const saltusi_yaml_node** where) {
   if (!saltusi_scene_by_joints(b, where)) {
     return false;

@@ -97,10 +97,10 @@ saltus_status saltusi_frame_check(saltus_sim* sim, const saltus_frame* f) {
   return SALTUS_ERR_UNDEFINED;
 }
 
-/* A run has diverged when its energy exceeds the initial energy and all works by the first factor, when at least
- * the second fraction of the excess is kinetic and the excess is at least the third fraction of the kinetic energy, and
- * after this number of steps. Rounding of a large potential is not kinetic; stiff springs hold nearly all of the excess;
- * the first steps may be arbitrarily long. */
+/* A run has diverged when its energy exceeds the initial energy and all works by the first factor, when at least the
+ * second fraction of the excess is kinetic and the excess is at least the third fraction of the kinetic energy, and
+ * after this number of steps. Not counted as divergence: rounding of a large potential, an excess that is mostly energy
+ * of stiff springs, and the first steps, which may be arbitrarily long. */
 static const double diverged_part = 1e9;
 static const double diverged_motion = 1e-3;
 static const double diverged_share = 0.1;

@@ -126,7 +126,7 @@ int saltusi_mjcf_find_class(saltusi_mjcf* m, const saltusi_xml_node* node, const
 /* Value of an attribute by the element or its class; NULL: none. */
 const char* saltusi_mjcf_text(const saltusi_mjcf* m, const saltusi_mjcf_element* e,
                               const char* attribute);
-/* least to most numbers; their count, 0 if the attribute is missing. */
+/* Reads `least` to `most` numbers; returns their count, 0 if the attribute is missing. */
 int saltusi_mjcf_numbers(saltusi_mjcf* m, const saltusi_mjcf_element* e, const char* attribute,
                          int least, int most, double* out);
 double saltusi_mjcf_number(saltusi_mjcf* m, const saltusi_mjcf_element* e, const char* attribute,

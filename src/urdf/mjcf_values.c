@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mjcf_values.c - attributes of MJCF: by the element, its class, and the classes around that one; numbers, words,
- * limits and orientations.
+ * mjcf_values.c - attributes of MJCF, from the element, its class or the enclosing classes: numbers, words, limits and
+ * orientations.
  */
 #include "urdf/mjcf.h"
 

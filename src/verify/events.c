@@ -89,7 +89,7 @@ static double event_sum(const saltusi_checker* c, const group* g,
   return sum;
 }
 
-/* The same in the frames of a group, of which several may have impacts of one time. */
+/* The same from the frames of a group: several frames may have impacts of the same time. */
 static double frame_sum(const saltusi_checker* c, const group* g,
                         const saltusi_checked_contacts* contact) {
   double sum = 0.0;

@@ -102,8 +102,8 @@ static void check_unseen(saltusi_checker* c, const saltusi_checked_frame* a,
   }
 }
 
-/* Momentum: the balances at the start, at the end and with the mean velocity enclose zero, to eight times their
- * distance. */
+/* Momentum: the balances at the start, at the end and with the mean velocity enclose zero, within eight times their
+ * spread. */
 static void check_momentum(saltusi_checker* c, const saltusi_checked_frame* a,
                            const saltusi_checked_frame* b, int count) {
   enum { PLACES = 3 };

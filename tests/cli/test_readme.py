@@ -42,6 +42,15 @@ class Readme(unittest.TestCase):
             self.assertEqual(words[0], 'build/saltus')
             self.run_here([PROGRAM, *words[1:]])
 
+    def test_commands_within_sentences_run(self):
+        prose = re.sub(r'^```.*?^```', '', TEXT, flags=re.S | re.M)
+        commands = [shlex.split(text) for text in re.findall(r'`(build/saltus [^`]*)`', prose)]
+        self.assertTrue(commands)
+        for words in commands:
+            if words[1] == 'view':  # opens a browser at the end
+                words = words + ['--no-open']
+            self.run_here([PROGRAM, *words[1:]], env={**os.environ, 'TMPDIR': str(self.folder)})
+
     def test_targets_of_make_exist(self):
         named = set(re.findall(r'(?:^|`)make ([a-z-]+)', TEXT, re.M))
         self.assertLessEqual({'demo', 'test', 'python', 'docs'}, named)

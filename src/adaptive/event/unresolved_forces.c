@@ -326,7 +326,7 @@ static void find_in_contacts(saltusi_search* search, bool* rows, double* end,
     }
     need_rows(search, rows);
     int last = search->o->mu[key] > 0.0 ? search->o->tangents[key] : 0;
-    saltusi_trajectory_jet whole[SALTUSI_VALUES]; /* of all rows at once */
+    saltusi_trajectory_jet whole[SALTUSI_VALUES]; /* one for each row */
     saltusi_trajectory_along(search, 0.0, 1.0, QUICK, SALTUS_QUANTITY_VELOCITY, key, whole);
     for (int k = 0; k <= last; k++) {
       suspect s = {.search = search,

@@ -227,8 +227,8 @@ static saltus_status estimate(saltusi_adaptive* w, const bounce* b, double* erro
   return status;
 }
 
-/* Slip and friction of a contact at an impact of the series: slip of the closed motion there, and its change by
- * the bounce. */
+/* Slip and friction of a contact at an impact of the series: the slip is that of the closed motion at that time plus
+ * its change by the bounce. */
 static void report_friction(saltusi_adaptive* w, const bounce* b, double after, int key,
                             saltus_event* reported) {
   double u = after / b->e_N;

@@ -151,9 +151,9 @@ static double law_entry(const saltusi_decision* d, int i, int j) {
   return 0.0;
 }
 
-/* Impulses of a wedge are in equilibrium, and q of the problem is orthogonal to them up to rounding; with the
- * wrong sign of the residual there is no solution. A gap velocity increased by a small fraction of the data, which
- * closing removes, has the right sign. */
+/* Impulses of a wedge are in equilibrium, and q of the problem is orthogonal to them up to rounding; if that remainder
+ * has the wrong sign, there is no solution. An increase of the gap velocities by a small fraction of the data, which
+ * the closing of contacts removes, gives it the right sign. */
 static saltusi_lcp_result solve_wedge(saltusi_decision* d, int n) {
   for (int i = 0; i < n; i++) {
     d->lcp_q[i] += d->lcp_kind[i] == NORMAL ? wedge_shift : 0.0;

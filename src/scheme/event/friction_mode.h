@@ -49,7 +49,7 @@ typedef struct saltusi_friction_mode {
   bool slips;
   bool keeps;          /* slips along `direction` in decisions, whatever its velocity */
   bool held[2];        /* tangents that are rows */
-  double ratio[2];     /* rho of tangents that are not */
+  double ratio[2];     /* ratio rho of tangents that are not active */
   double direction[2]; /* of slip; in space counts where there is no velocity yet */
   double reference[3]; /* N, force at the last decision, of redundant supports; else 0 */
   double slip[2];      /* m/s, U_T where rows were written last, */
