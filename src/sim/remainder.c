@@ -36,8 +36,10 @@ static const double many = 100.0;
 static const double much = 0.01;
 
 /* Part of the kinetic energy after a step that its impacts have created, above which a run has a warning: Newton's law
- * with friction creates any energy where normal and slip are nearly dependent. */
+ * with friction creates any energy where normal and slip are nearly dependent. Bodies that come to rest have no kinetic
+ * energy to compare with; less than a thousandth of the energies of the run is no reason. */
 static const double most_created = 0.9;
+static const double little_created = 1e-3;
 
 /* Errors of captured intervals that a run may have, in tolerances of a step. */
 static const double allowed_captured = 10.0;
@@ -203,8 +205,10 @@ saltus_status saltusi_remainder_check(saltus_sim* sim, const saltus_step_report*
 
 void saltusi_gain_warn(saltus_sim* sim) {
   assert(sim != NULL && sim->ledger != NULL);
-  const double created = sim->ledger->step.created;
-  if (sim->gained || !(created > 0.0)) {
+  const saltusi_ledger* ledger = sim->ledger;
+  const double created = ledger->step.created;
+  const double size = fabs(ledger->first) + fabs(ledger->last[1]) + works(&ledger->total);
+  if (sim->gained || !(created > little_created * size)) {
     return;
   }
   saltusi_ledger_workspace* room = &sim->ledger_room;

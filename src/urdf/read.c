@@ -462,7 +462,9 @@ static void read_transmission(saltusi_robot* robot, const saltusi_xml_node* node
   const char* joint = of_joint != NULL ? saltusi_element_name(robot, of_joint, "name") : "";
   const int found = saltusi_index_find(names, joint);
   saltusi_element_list(robot, node, &(saltusi_element){name_only, transmission_children}, w.text);
-  if (found < 0) {
+  if (of_joint == NULL) {
+    saltusi_robot_note(robot, node->line, "%s: not used: it has no <joint>", w.text);
+  } else if (found < 0) {
     saltusi_robot_refuse(robot, node->line, "%s: there is no joint " SALTUSI_ROBOT_QUOTE, w.text,
                          joint);
   } else if (!(fabs(reduction) > 0.0)) {

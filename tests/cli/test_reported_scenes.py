@@ -141,6 +141,9 @@ class ReportedScenes(test_cli.Cli):
             self.assertIn('on_energy_gain=stop ends such runs', done.stderr)
         done = saltus('run', SCENES / 'arm-on-floor.yaml', '--tol', '1e-6', '--option', 'on_energy_gain=stop')
         self.assertEqual(done.returncode, 1)
+        # 1e-20 J, rounding of a wheel that comes to rest
+        done = saltus('run', SOURCE / 'scenes' / 'machine-ratchet.yaml', '--scheme', 'splitting-rkf45-contact', '--step', '5e-4')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
 
     def test_a_passage_through_a_surface_is_a_warning(self):
         """A post of 2 mm is passed in a step of 0.1 m without an impulse; steps of 1 mm hit it."""
