@@ -182,6 +182,7 @@ static const wrong bad_heads[] = {
      "s.yaml:2:1: unknown key \"nmae\" in the scene; did you mean \"name\"?"},
     {"name: ball", "frobnicate: 1",
      "s.yaml:2:1: unknown key \"frobnicate\" in the scene; allowed: saltus, name, description, "
+     "include, "
      "parameters, coordinates"},
     {"name: ball", "name: [a]", "s.yaml:2:1: name has to be a single value, not a list"},
     {"name: ball", "name: {a: b}", "s.yaml:2:8: name has to be a single value, not a mapping"},
