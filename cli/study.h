@@ -235,6 +235,7 @@ extern const study study_random_systems;
 extern const study study_work_precision;
 extern const study study_adversarial;
 extern const study study_curved_friction;
+extern const study study_random_machines;
 
 extern const study study_bodies_pendulum;
 extern const study study_bodies_four_bar;

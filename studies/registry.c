@@ -53,6 +53,7 @@ static const study* const registry[] = {
     &study_work_precision,
     &study_adversarial,
     &study_curved_friction,
+    &study_random_machines,
     &study_bodies_pendulum,
     &study_bodies_four_bar,
     &study_bodies_andrews,

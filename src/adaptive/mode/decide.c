@@ -45,6 +45,7 @@ static void layout_problem(saltusi_decision* d, const saltusi_layout_tables* o,
   d->entries_max = smaller((size_t)n * nv, entries);
   size_t basis = 2 * smaller(nv, ROWS_FIRST) * smaller(nv, WIDTH_FIRST);
   d->basis_max = smaller(2 * nv * nv, saltusi_capacity_of(room, SALTUSI_CAPACITY_FILL, basis));
+  d->basis_max = d->basis_max < 2 * (size_t)n ? 2 * (size_t)n : d->basis_max;
   saltusi_lcp_layout(&d->lcp, n, arena);
   d->lcp_M = SALTUS_PUSH2(arena, double, n, n);
   d->lcp_q = SALTUS_PUSH(arena, double, n);

@@ -109,12 +109,13 @@ typedef struct saltusi_decision {
       /* fraction of the friction of contacts at rest, 1 except in the search for admissible
        * forces */
       grip_part;
-  double* change;        /* [nv] of v or a in the last problem */
-  double* free_acc;      /* [nv] */
-  double* x;             /* [nv] */
-  double* v_spare;       /* [nv] */
-  double* v_impact;      /* [nv] before an impact */
-  double* basis;         /* [2 n x k] orthonormal rows of the rank pass, each with M^-1 times it */
+  double* change;   /* [nv] of v or a in the last problem */
+  double* free_acc; /* [nv] */
+  double* x;        /* [nv] */
+  double* v_spare;  /* [nv] */
+  double* v_impact; /* [nv] before an impact */
+  /* [2 n x k] orthonormal rows of the rank pass, each with M^-1 times it; solutions of planar problems */
+  double* basis;
   saltusi_contact* kept; /* [nc] */
 } saltusi_decision;
 

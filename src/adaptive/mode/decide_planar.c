@@ -27,6 +27,13 @@ static const double blocked_tangent = 1e-10;
 static const double wedge_shift = 1e-9;
 /* Friction above this fraction of its bound may slide: a hundred times the error of iterations. */
 static const double at_bound = 1.0 - 1e-8;
+/* Compliances of problems whose solutions are extrapolated, relative to the largest entry of W_NN: the error of the
+ * extrapolation has the third power of the first one, rounding the inverse of the last one. */
+static const double compliance_most = 1e-4, compliance_least = 0.9e-6;
+/* Impulses, gap accelerations and slips of a scaled problem below this are zero: rounding of Lemke's method. */
+static const double no_entry = 1e-9;
+/* Residual of extrapolated solutions, relative to the largest acceleration. */
+static const double no_residual = 1e-8;
 /* Number of contacts from which on a failure of pivoting does not imply that there is no solution (Painleve):
  * chosen. */
 enum { MANY = 8 };
@@ -225,6 +232,90 @@ static saltus_status iterate(saltusi_decision* d, const saltusi_problem* p) {
   return status;
 }
 
+/* Residual of a row at a solution. */
+static double row_at(const saltusi_decision* d, int n, int i) {
+  return d->lcp_q[i] + saltusi_dot(n, d->lcp_M + (size_t)i * (size_t)n, d->lcp_z);
+}
+
+/* Whether a contact that neither bears load nor opens slides: another load distribution changes its friction. */
+static bool is_ambiguous(const saltusi_decision* d, int n) {
+  for (int i = 0; i < n; i++) {
+    int key = d->lcp_key[i];
+    if (d->lcp_kind[i] != NORMAL || d->mu[key] == 0.0 || d->lcp_z[i] > no_entry ||
+        fabs(row_at(d, n, i)) > no_entry) {
+      continue;
+    }
+    bool slides = saltusi_is_prescribed(d, key);
+    for (int j = 0; j < n && !slides; j++) {
+      slides = d->lcp_kind[j] == SLACK && d->lcp_key[j] == key && d->lcp_z[j] > no_entry;
+    }
+    if (slides) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Adds equal compliance to all rows of contacts; the two parts of friction are then not both positive. */
+static void add_compliance(saltusi_decision* d, int n, double size) {
+  for (int i = 0; i < n; i++) {
+    double scale = d->lcp_kind[i] == SLACK ? 0.0 : d->lcp_scale[i];
+    d->lcp_M[i * n + i] += size * scale * scale;
+  }
+}
+
+/* Whether lcp_z solves the problem. */
+static bool is_solved(const saltusi_decision* d, int n) {
+  bool solved = true;
+  for (int i = 0; i < n; i++) {
+    double u = row_at(d, n, i);
+    solved = solved && (d->lcp_z[i] > no_entry ? fabs(u) : -u) <= no_residual;
+  }
+  return solved;
+}
+
+/* Solutions with compliances eps, eps / 2 and eps / 4, extrapolated to zero, into lcp_z. */
+static long long extrapolate(saltusi_decision* d, int n, double eps) {
+  static const double weight[3] = {1.0 / 3.0, -2.0, 8.0 / 3.0};
+  double* sum = d->basis + n;
+  double now = 0.0;
+  long long pivots = 0;
+  memset(sum, 0, (size_t)n * sizeof(double));
+  for (int k = 0; k < 3; k++) {
+    add_compliance(d, n, ldexp(eps, -k) - now);
+    now = ldexp(eps, -k);
+    saltusi_lcp_result result = saltusi_lcp_lemke(&d->lcp, n, d->lcp_M, d->lcp_q, d->lcp_z);
+    pivots += result.pivots;
+    saltusi_add_scaled(n, weight[k], d->lcp_z, sum);
+  }
+  for (int i = 0; i < n; i++) {
+    d->lcp_z[i] = d->lcp_z[i] > 0.0 ? fmax(sum[i], 0.0) : 0.0;
+  }
+  add_compliance(d, n, -now);
+  return pivots;
+}
+
+/* The limit of vanishing equal compliance (docs/solvers/indeterminate.md) in place of the solution in lcp_z, which stays
+ * where the limit is not found. */
+static long long distribute(saltusi_decision* d, int n) {
+  double largest = 0.0;
+  long long pivots = 0;
+  bool solved = false;
+  for (int i = 0; i < n; i++) {
+    double scale = d->lcp_scale[i];
+    largest = fmax(largest, d->lcp_kind[i] == NORMAL ? 1.0 / (scale * scale) : 0.0);
+  }
+  memcpy(d->basis, d->lcp_z, (size_t)n * sizeof(double));
+  for (double eps = compliance_most; eps >= compliance_least && !solved; eps *= 0.1) {
+    pivots += extrapolate(d, n, eps * largest);
+    solved = is_solved(d, n);
+  }
+  if (!solved) {
+    memcpy(d->lcp_z, d->basis, (size_t)n * sizeof(double));
+  }
+  return pivots;
+}
+
 saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* p) {
   assert(d != NULL && p != NULL);
   int n = count_unknowns(d, p);
@@ -252,6 +343,9 @@ saltus_status saltusi_decide_planar(saltusi_decision* d, const saltusi_problem* 
   if (result.outcome != SALTUSI_LCP_SOLVED) {
     bool many = p->count >= MANY && p->bound == NULL && d->mode->reduced.joints[p->island] == 0;
     return many ? iterate(d, p) : SALTUS_RETRY_SMALLER;
+  }
+  if (is_ambiguous(d, n)) {
+    d->mode->eval->work.contact_iterations += distribute(d, n);
   }
   for (int i = 0; i < n; i++) {
     write_answer(d, p, i, d->lcp_z[i] * largest * d->lcp_scale[i]);

@@ -18,6 +18,9 @@
 #include <assert.h>
 #include <string.h>
 
+/* Tangential accelerations below this fraction of the largest free one are zero, as in decide.c. */
+static const double resting = 1e-10;
+
 bool saltusi_is_spatial(const saltusi_decision* d, const int* set, int count) {
   assert(d != NULL && count >= 0);
   for (int i = 0; i < count; i++) {
@@ -112,6 +115,34 @@ static void write_answer(saltusi_decision* d, const saltusi_problem* p, int n) {
   }
 }
 
+/* Whether a contact at rest begins to slide: with another load distribution it may not. */
+static bool begins_to_slide(const saltusi_decision* d, const saltusi_problem* p) {
+  const int n = d->unit_first[p->count];
+  const double rest = resting * saltusi_max_abs(n, d->lcp_q);
+  for (int i = 0; i < p->count; i++) {
+    double slip = 0.0;
+    for (int k = d->unit_first[i] + 1; k < d->unit_first[i + 1] && d->unit_mu[i] > 0.0; k++) {
+      const double* row = d->lcp_M + (size_t)k * (size_t)n;
+      slip = hypot(slip, d->lcp_q[k] + saltusi_dot(n, row, d->lcp_z));
+    }
+    if (slip > rest) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The limit of vanishing equal compliance (docs/solvers/indeterminate.md), from a solution. */
+static bool distribute(saltusi_decision* d, const saltusi_problem* p) {
+  saltusi_friction_step* step = &d->friction;
+  step->distributes = step->redistributes = true;
+  bool solved = saltusi_friction_step_solve(step, p->count, d->unit_first, d->unit_mu, d->lcp_M,
+                                            d->lcp_q, d->lcp_z);
+  step->distributes = step->redistributes = false;
+  d->mode->eval->work.contact_iterations += step->iterations;
+  return solved;
+}
+
 saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem* p) {
   assert(d != NULL && p != NULL);
   int rows = 0;
@@ -133,6 +164,9 @@ saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem*
                                             d->lcp_M, d->lcp_q, d->lcp_z);
   d->mode->eval->work.contact_iterations += d->friction.iterations;
   saltusi_decision_tell(d, p, d->friction.iterations);
+  if (solved && d->lasting && p->count > 1 && begins_to_slide(d, p)) {
+    solved = distribute(d, p);
+  }
   if (!solved) {
     return SALTUS_RETRY_SMALLER;
   }
