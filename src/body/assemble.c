@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "body/constraints.h"
 #include "math/matrix.h"
+#include "operator/joints.h"
 #include "saltus/start.h"
 
 #include <assert.h>
@@ -190,7 +191,7 @@ static saltus_status explain(saltus_mechanism* m, double* q, saltus_status statu
   worst_joint(m, q, &first, &radians);
   if (best(m, q)) {
     assembly->joint = worst_joint(m, q, &assembly->gap, &radians);
-    if (assembly->joint >= 0 && assembly->gap > open_part * first) {
+    if (assembly->joint >= 0 && assembly->gap > fmax(open_part * first, SALTUSI_CONSISTENT)) {
       saltusi_log(log, SALTUS_LEVEL_ERROR,
                   "joint \"%s\" cannot be closed: at best it stays open by %.6g %s%s%s",
                   m->joints[assembly->joint].name, assembly->gap, radians ? "rad" : "m",

@@ -96,7 +96,11 @@ static saltus_status look(projection* p, double* joint, double* penetration) {
   return status;
 }
 
-/* delta = -M^-1 G W^-1 g over joints and the first `contacts` contacts; dependent rows may be inconsistent. */
+/* delta = M^-1 G P over joints and the first `contacts` contacts:
+ *
+ *   joints    g + G^T delta = 0; dependent rows may be inconsistent
+ *   contacts  0 <= g + G^T delta  perp  P >= 0, since vertices of one face overlap by different depths
+ */
 static saltus_status correct(projection* p, int contacts) {
   const saltus_dims* d = &p->eval.sys.dims;
   saltus_point at = here(p);
@@ -105,7 +109,11 @@ static saltus_status correct(projection* p, int contacts) {
     return status;
   }
   saltusi_operator_hold(&p->op, &p->eval.sys, &at, p->key, contacts);
-  saltusi_operator_form_active(&p->op, &p->eval, &p->mass);
+  if (contacts > 0) {
+    saltusi_operator_form(&p->op, &p->eval, &p->mass);
+  } else {
+    saltusi_operator_form_active(&p->op, &p->eval, &p->mass);
+  }
   memcpy(p->op.rhs, p->g, (size_t)(d->nj + contacts) * sizeof(double));
   status = saltusi_operator_solve(&p->op, &p->eval);
   if (status != SALTUS_OK) {
@@ -116,18 +124,45 @@ static saltus_status correct(projection* p, int contacts) {
   return SALTUS_OK;
 }
 
+/* Values of joints at long arms are rounded by the arms: a marker 1e6 m away is placed to 1e-10 m. */
+static double rounding_of_arms(projection* p) {
+  const saltus_system* sys = &p->eval.sys;
+  double arm = 0.0;
+  if (sys->dims.nj > 0) {
+    saltus_point at = here(p);
+    saltusi_rows_joints(sys, &at, &p->rows);
+  }
+  for (int j = 0; j < sys->dims.nj; j++) {
+    for (int i = 0; i < p->rows.entries[j]; i++) {
+      arm = fmax(arm, fabs(p->rows.G[(size_t)j * (size_t)p->rows.stride + (size_t)i]));
+    }
+  }
+  return 16.0 * DBL_EPSILON * arm;
+}
+
+/* Joints that are open and contacts that overlap; gaps that are open are none. */
+static double largest_miss(const projection* p) {
+  double miss = saltusi_max_abs(p->eval.sys.dims.nj, p->g);
+  for (int i = p->eval.sys.dims.nj; i < p->count; i++) {
+    miss = p->g[i] >= 0.0 ? miss : fmax(miss, -p->g[i]);
+    miss = isnan(p->g[i]) ? (double)INFINITY : miss;
+  }
+  return miss;
+}
+
 /* Newton's iteration on the positions. */
 static saltus_status move_positions(projection* p, saltus_start_move* move) {
   const saltus_system* sys = &p->eval.sys;
   double rounding = 4.0 * DBL_EPSILON * saltusi_max_abs(sys->dims.nq, p->q);
+  double settled = fmax(SALTUSI_CONSISTENT, rounding_of_arms(p));
   double before = INFINITY;
   saltus_status status = look(p, &move->joint, &move->penetration);
   if (move->joint <= SALTUSI_CONSISTENT && move->penetration <= shallow) {
     return status;
   }
   for (int k = 0; status == SALTUS_OK; k++) {
-    double miss = saltusi_max_abs(p->count, p->g);
-    if (miss <= rounding || (miss <= SALTUSI_CONSISTENT && miss >= 0.5 * before)) {
+    double miss = largest_miss(p);
+    if (miss <= rounding || (miss <= settled && miss >= 0.5 * before)) {
       return SALTUS_OK;
     }
     if (k == ITERATIONS_MAX || !isfinite(miss)) {

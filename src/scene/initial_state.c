@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "operator/joints.h"
 #include "saltus/start.h"
+#include "system/contact_keys.h"
 #include "system/diagnose.h"
 
 #include <assert.h>
@@ -203,20 +204,25 @@ static int apart(double value, double allowed) {
 static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view,
                            const saltus_formula_model* model, const saltus_point* at,
                            const saltusi_yaml_node* root) {
-  const saltus_system* sys = view->system;
+  saltus_system fit; /* with room for the contacts at the start */
+  if (saltusi_keys_fit(view->system, at, &reader->pool->allocator, &fit) != SALTUS_OK) {
+    return; /* check_defined reports it */
+  }
   saltus_arena arena = saltus_arena_counting();
   saltusi_contact_list list;
-  saltusi_contact_list_layout(&list, &sys->dims, &arena);
+  saltusi_contact_list_layout(&list, &fit.dims, &arena);
   void* block = saltusi_reader_take(reader, arena.used + 1, 1);
   if (block == NULL) {
     return;
   }
   arena = saltus_arena_over(block, arena.used);
-  saltusi_contact_list_layout(&list, &sys->dims, &arena);
-  saltusi_contacts(sys, at, &list);
+  saltusi_contact_list_layout(&list, &fit.dims, &arena);
+  if (saltusi_contacts(&fit, at, &list) != SALTUS_OK) {
+    return;
+  }
   for (int i = 0; i < list.count && reader->status == SALTUS_OK; i++) {
     const int written = saltus_formula_model_contact(model, i);
-    const char* own = sys->laws[list.law[i]].name;
+    const char* own = fit.laws[list.law[i]].name;
     const char* name = own != NULL ? own : "";
     const saltusi_yaml_node* where =
         written >= 0 ? find(root, "contacts", written, "gap") : find_owner(root, name);

@@ -229,6 +229,38 @@ static void overlaps_are_refused_by_name_or_parted(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* A prism of 24 vertices on the floor, beside a joint with limits: the contacts at the start exceed the room for the
+ * limits. Tilted, so that its vertices lie in the floor by different depths, it is lifted and not pulled down. */
+static void contacts_at_the_start_may_be_many(void** state) {
+  (void)state;
+  enum { SIDES = 24, ROOM = 4096 };
+  for (int tilted = 0; tilted < 2; tilted++) {
+    char text[ROOM];
+    size_t used = (size_t)snprintf(
+        text, sizeof text,
+        "saltus: 1\nworld: {dimension: 3, shapes: [{name: floor, half-space: {}}]}\n"
+        "markers: {pin: {point: [5, 0, 1]}, root: {body: arm, point: [0, 0, 0]}}\n"
+        "joints: [{name: hinge, type: revolute, between: [pin, root], limits: [-1, 1]}]\nbodies:\n"
+        "  arm: {mass: 1, inertia: [1, 1, 1], position: [5, 0, 1]}\n"
+        "  prism: {mass: 1, inertia: [1, 1, 1], position: [0, 0, %g], orientation: {rpy: "
+        "[0, %g, 0]},\n    shapes: [{name: nut, hull: {points: [",
+        tilted ? 0.047 : 0.05, tilted ? 0.01 : 0.0);
+    for (int k = 0; k < 2 * SIDES; k++) {
+      const double angle = 2.0 * 3.14159265358979323846 * k / SIDES;
+      used +=
+          (size_t)snprintf(text + used, sizeof text - used, "%s[%.6f, %.6f, %g]", k > 0 ? ", " : "",
+                           0.1 * cos(angle), 0.1 * sin(angle), k < SIDES ? -0.05 : 0.05);
+    }
+    snprintf(text + used, sizeof text - used, "]}}]}\n");
+    saltus_scene* scene = open_text(text);
+    const double* q = saltus_scene_get_view(scene)->q0 + 7;
+    const double tilt = 2.0 * atan2(hypot(q[4], q[5]), hypot(q[3], q[6]));
+    assert_near(q[2], 0.05 * cos(tilt) + 0.1 * sin(tilt), 1e-4 * tilt);
+    assert_true(tilted ? tilt > 1e-4 : tilt == 0.0);
+    saltus_scene_destroy(scene);
+  }
+}
+
 /* Forty boards of 0.1 m, each half in the next: the ground pushes all of them up at once, the top one by 2 m. */
 static void a_column_is_parted_from_the_ground_up(void** state) {
   (void)state;
@@ -423,6 +455,7 @@ int main(void) {
       cmocka_unit_test(a_cube_falls_onto_its_corner),
       cmocka_unit_test(a_stack_of_ten_cubes_stands),
       cmocka_unit_test(overlaps_are_refused_by_name_or_parted),
+      cmocka_unit_test(contacts_at_the_start_may_be_many),
       cmocka_unit_test(a_column_is_parted_from_the_ground_up),
       cmocka_unit_test(dominoes_fall),
       cmocka_unit_test(a_polygon_in_an_arc_moves_as_in_a_ring),
