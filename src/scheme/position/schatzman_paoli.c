@@ -44,6 +44,7 @@ typedef struct schatzman_paoli_work {
   saltusi_row_block end_rows; /* of nonholonomic joints at x */
   double* part;               /* [nv] fraction of a displacement */
   double* change;             /* [nv] */
+  double free;                /* largest |change| without impulses, of the last iteration */
   double* force;              /* [nv] */
   double* gap;                /* [nc] at y, by key */
   int* active;                /* [nc] keys */
@@ -305,6 +306,7 @@ static saltus_status free_change(schatzman_paoli_work* w, const saltusi_step* s,
     w->change[i] = d->h * d->h * w->force[i] - w->change[i];
   }
   saltusi_linear_solve(s->eval, &w->linear, w->change);
+  w->free = saltusi_max_abs(n, w->change);
   return SALTUS_OK;
 }
 
@@ -372,6 +374,9 @@ static bool one_step_is_exact(const saltus_system* sys) {
          ((sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || sys->dims.nj + sys->dims.nc == 0);
 }
 
+/* Rounding of a change in equilibrium, as a part of the change by forces without impulses: all coordinates can be zero. */
+static const double balanced = 64.0 * DBL_EPSILON;
+
 /* Solves one difference equation for the displacement, starting from its present value. */
 static saltus_status solve(schatzman_paoli_work* w, const saltus_schatzman_paoli_options* o,
                            const saltusi_step* s, const difference* d) {
@@ -395,7 +400,7 @@ static saltus_status solve(schatzman_paoli_work* w, const saltus_schatzman_paoli
     }
     bool arrived = moved <= o->newton_tol * size || one_step_is_exact(sys) ||
                    (k > 1 && moved >= before && moved <= 1e4 * o->newton_tol * size) ||
-                   moved <= DBL_MIN;
+                   moved <= balanced * w->free;
     if (arrived) {
       return SALTUS_OK;
     }

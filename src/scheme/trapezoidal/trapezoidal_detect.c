@@ -170,7 +170,7 @@ static bool next_observed(const saltusi_trapezoid* w, saltusi_substep_observatio
 }
 
 /* Modes of the contacts at the start of the substep: those of the end of the last one, or, if
- * unknown, by a tiny step. */
+ * unknown, by a tiny step; by a longer one where its forces are rounding beside the velocities. */
 static saltus_status entry_modes(saltusi_trapezoid* w) {
   bool known = true;
   for (int i = 0; i < w->law.count; i++) {
@@ -180,9 +180,12 @@ static saltus_status entry_modes(saltusi_trapezoid* w) {
   if (known) {
     return SALTUS_OK;
   }
-  saltus_status status = saltusi_trapezoid_prepare(w, 1e-5 * w->s->h, w->mean);
-  if (status == SALTUS_OK) {
-    status = saltusi_polyhedral_rows_solve(&w->law, w->eval);
+  saltus_status status = SALTUS_RETRY_SMALLER;
+  for (double part = 1e-5; part < 0.1 && status == SALTUS_RETRY_SMALLER; part *= 10.0) {
+    status = saltusi_trapezoid_prepare(w, part * w->s->h, w->mean);
+    if (status == SALTUS_OK) {
+      status = saltusi_polyhedral_rows_solve(&w->law, w->eval);
+    }
   }
   for (int i = 0; i < w->law.count && status == SALTUS_OK; i++) {
     w->held[i] = w->law.mode[i];

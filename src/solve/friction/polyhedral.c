@@ -309,6 +309,33 @@ static void read_couplings(saltusi_polyhedral* law) {
   }
 }
 
+/* z of the problem by Lemke's method with its tolerances from number `first` on, and the residual. */
+static saltus_status pivot(saltusi_polyhedral* law, int first, double size) {
+  saltusi_lcp_bilateral* mixed = &law->mixed;
+  const saltus_lcp problem = {.n = law->n, .bilateral = law->joints, .M = law->A, .q = law->b};
+  if (saltusi_lcp_bilateral_reduce(mixed, &problem, law->keep_joints) != SALTUSI_REDUCED) {
+    return SALTUS_ERR_SINGULAR;
+  }
+  read_couplings(law);
+  law->lemke.first = first;
+  const saltusi_lcp_result result =
+      saltusi_lcp_lemke(&law->lemke, law->n - law->joints, mixed->reduced, mixed->rest, mixed->z);
+  law->pivots += result.pivots;
+  if (result.outcome != SALTUSI_LCP_SOLVED) {
+    return SALTUS_RETRY_SMALLER;
+  }
+  saltusi_lcp_bilateral_expand(mixed, &problem);
+  const double* answer = mixed->expanded;
+  law->residual = violation(law, answer);
+  if (law->residual > polished_from * size && saltusi_lcp_bilateral_polish(mixed, &problem) &&
+      violation(law, mixed->polished) < law->residual) {
+    answer = mixed->polished;
+    law->residual = violation(law, answer);
+  }
+  memcpy(law->z, answer, (size_t)law->n * sizeof(double));
+  return law->residual <= accepted * size ? SALTUS_OK : SALTUS_RETRY_SMALLER;
+}
+
 static saltus_status solve(saltusi_polyhedral* law) {
   law->residual = 0.0;
   law->pivots = 0;
@@ -316,35 +343,20 @@ static saltus_status solve(saltusi_polyhedral* law) {
     return SALTUS_OK;
   }
   write_problem(law);
-  double size = saltusi_max_abs(law->n, law->b);
+  const double size = saltusi_max_abs(law->n, law->b);
   if (!isfinite(size) || !isfinite(saltusi_max_abs(law->n * law->n, law->A))) {
     return SALTUS_RETRY_NAN;
   }
-  const saltus_lcp problem = {.n = law->n, .bilateral = law->joints, .M = law->A, .q = law->b};
-  saltusi_reduction reduction =
-      saltusi_lcp_bilateral_reduce(&law->mixed, &problem, law->keep_joints);
-  if (reduction != SALTUSI_REDUCED) {
-    return SALTUS_ERR_SINGULAR;
+  /* where rows have very different sizes, as those of friction along and across a joint, ratios differ by less than
+   * the first tie */
+  saltus_status status = pivot(law, 0, size);
+  if (status == SALTUS_RETRY_SMALLER) {
+    status = pivot(law, 1, size);
   }
-  read_couplings(law);
-  int left = law->n - law->joints;
-  saltusi_lcp_result result =
-      saltusi_lcp_lemke(&law->lemke, left, law->mixed.reduced, law->mixed.rest, law->mixed.z);
-  law->pivots = result.pivots;
-  if (result.outcome != SALTUSI_LCP_SOLVED) {
-    return SALTUS_RETRY_SMALLER;
+  if (status == SALTUS_OK) {
+    read_answer(law);
   }
-  saltusi_lcp_bilateral_expand(&law->mixed, &problem);
-  const double* answer = law->mixed.expanded;
-  law->residual = violation(law, answer);
-  if (law->residual > polished_from * size && saltusi_lcp_bilateral_polish(&law->mixed, &problem) &&
-      violation(law, law->mixed.polished) < law->residual) {
-    answer = law->mixed.polished;
-    law->residual = violation(law, answer);
-  }
-  memcpy(law->z, answer, (size_t)law->n * sizeof(double));
-  read_answer(law);
-  return law->residual <= accepted * size ? SALTUS_OK : SALTUS_RETRY_SMALLER;
+  return status;
 }
 
 /* Whether a contact with friction slips in the last solution, faster than rounding. */

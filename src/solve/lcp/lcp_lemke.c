@@ -29,7 +29,7 @@
  * vice versa. Chosen. */
 static const struct {
   double pivot, tie;
-} tolerances[] = {{1e-9, 1e-12}, {1e-11, 1e-14}, {1e-8, 1e-10}, {1e-7, 1e-9}};
+} tolerances[] = {{1e-9, 1e-12}, {1e-11, 1e-16}, {1e-8, 1e-10}, {1e-7, 1e-9}};
 enum { TOLERANCE_COUNT = sizeof tolerances / sizeof tolerances[0] };
 _Static_assert(2 * TOLERANCE_COUNT == SALTUSI_LEMKE_ATTEMPTS, "two covering vectors");
 
@@ -46,6 +46,7 @@ static const double ray_rises = 1e-10;
 void saltusi_lcp_layout(saltusi_lcp_work* work, int n_max, saltus_arena* arena) {
   assert(work != NULL && arena != NULL);
   work->n_max = n_max;
+  work->first = 0;
   work->scale = SALTUS_PUSH(arena, double, n_max);
   work->M = SALTUS_PUSH2(arena, double, n_max, n_max);
   work->q = SALTUS_PUSH(arena, double, n_max);
@@ -318,7 +319,7 @@ saltusi_lcp_result saltusi_lcp_lemke(saltusi_lcp_work* work, int n, const double
     memset(z, 0, (size_t)n * sizeof(double));
     return (saltusi_lcp_result){.outcome = SALTUSI_LCP_SOLVED};
   }
-  for (int attempt = 0; attempt < 2 * TOLERANCE_COUNT; attempt++) {
+  for (int attempt = work->first; attempt < 2 * TOLERANCE_COUNT; attempt++) {
     saltusi_lcp_outcome outcome =
         saltusi_lemke_attempt(work, n, attempt, 50 + 10 * n, &result.pivots);
     if (outcome != SALTUSI_LCP_SOLVED) {

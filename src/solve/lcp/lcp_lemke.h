@@ -27,6 +27,7 @@ typedef struct saltusi_lcp_result {
 /* Workspace for problems of up to n unknowns. */
 typedef struct saltusi_lcp_work {
   int n_max;
+  int first;        /* attempt at which saltusi_lcp_lemke begins; zero by the layout */
   double* scale;    /* [n] 1 / sqrt(M_ii) */
   double* M;        /* [n x n] scaled */
   double* q;        /* [n] scaled */
