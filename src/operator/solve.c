@@ -82,11 +82,52 @@ static saltus_status solve_friction(saltusi_operator* op, saltusi_eval* eval) {
   return SALTUS_OK;
 }
 
+/* Impulses of linearly dependent active contacts: those of least size with the same weight in all rows of contacts, as in
+ * load_distribution.h; rows of joints keep W_rr. The null-space vectors of W are made orthonormal in this metric. */
+static void distribute_load(saltusi_operator* op) {
+  const saltusi_rank_revealing* block = &op->solver.block;
+  const int n = op->count, degree = n - block->rank;
+  if (op->contacts == 0 || block->regular || degree == 0) {
+    return;
+  }
+  double largest = 0.0;
+  for (int r = op->joints; r < n; r++) {
+    largest = fmax(largest, op->diagonal[r]);
+  }
+  double *null = op->solver.schur, *weighted = op->solver.right; /* unused after the solution */
+  for (int k = 0; k < degree; k++) {
+    double* x = null + (size_t)k * (size_t)n;
+    saltusi_rank_revealing_null(block, k, x);
+    for (int j = 0; j <= k; j++) {
+      const double* other = null + (size_t)j * (size_t)n;
+      for (int r = 0; r < n; r++) {
+        weighted[r] = (r < op->joints ? op->diagonal[r] : largest) * other[r];
+      }
+      const double part = saltusi_dot(n, weighted, x);
+      if (j < k) {
+        saltusi_add_scaled(n, -part, other, x);
+        continue;
+      }
+      for (int r = 0; r < n; r++) {
+        x[r] /= sqrt(part);
+        weighted[r] /= sqrt(part);
+      }
+      saltusi_add_scaled(n, -saltusi_dot(n, weighted, op->P), x, op->P);
+    }
+  }
+}
+
 static saltus_status solve_equalities(saltusi_operator* op, saltusi_eval* eval) {
   int rows = op->count;
   saltusi_mixed_outcome outcome = saltusi_mixed_solve(&op->solver, rows, 0, op->W, op->rhs, op->P);
-  eval->dependent |= rows > 0 && op->solver.block.rank < rows;
-  return outcome == SALTUSI_MIXED_SOLVED ? SALTUS_OK : SALTUS_RETRY_NAN;
+  if (outcome != SALTUSI_MIXED_SOLVED) {
+    return SALTUS_RETRY_NAN;
+  }
+  if (rows > 0) {
+    eval->dependent |= op->solver.block.rank < rows;
+    distribute_load(op);
+  }
+  return SALTUS_OK;
 }
 
 /* All contacts in one problem. */

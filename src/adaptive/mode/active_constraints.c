@@ -24,6 +24,9 @@ static const double dependent_rank = 1e-10;
 static const double spread_pivot_least = 1e-11;
 /* Least weight of a contact with a small force: its friction may be used by the square of it. */
 static const double weight_least = 1e-3;
+/* Parts of the bound of friction up to which the distribution of least norm is used alone, and from which on not at all;
+ * chosen. */
+static const double least_to = 0.5, weighted_from = 0.9;
 
 /* Rows of an island from which on its matrix is factored sparsely: measured with chains (bench adaptive-chains):
  * 20 rows take 9 us sparsely and 15 densely, 60 rows 19 and 274. The break-even is below 20; at 32 both are cheap,
@@ -611,7 +614,32 @@ static double whole_force(const saltusi_mode_dynamics* m, int i) {
   return m->held.right[i] + (m->held.known ? known_force(m, i) : 0.0);
 }
 
-/* Distributes the load twice: the weights of tangents follow from the first result. */
+/* Largest fraction of its bound that friction of a sticking contact uses. */
+static double used_friction(const saltusi_mode_dynamics* m, const saltusi_island* in) {
+  const saltusi_layout_tables* o = m->o;
+  const int end = in->first + in->n;
+  double most = 0.0;
+  for (int i = in->first; i + 2 < end; i++) {
+    const int key = m->held.key[i];
+    if (!is_normal(m, i) || m->held.key[i + 2] != key || m->held.row[i + 2] != m->held.row[i] + 2) {
+      continue;
+    }
+    const double tangent[2] = {whole_force(m, i + 1), whole_force(m, i + 2)};
+    const double size = saltusi_friction_mode_size(o, key, tangent);
+    const double bound = o->mu[key] * fmax(whole_force(m, i), 0.0);
+    most = fmax(most, size > 0.0 ? size / bound : 0.0);
+  }
+  return most;
+}
+
+/* Weight of the distribution of least norm, from 1 to 0 without a kink as friction approaches its bound. */
+static double least_part(double used) {
+  const double x = fmin(fmax((used - least_to) / (weighted_from - least_to), 0.0), 1.0);
+  return 1.0 - x * x * (3.0 - 2.0 * x);
+}
+
+/* The distribution of least norm, which is the limit of vanishing equal compliance (docs/solvers/indeterminate.md). Near
+ * the bounds of friction the weights of tangents follow from it. */
 static saltus_status spread(saltusi_mode_dynamics* m, const saltusi_island* in) {
   saltusi_active_constraints* h = &m->held;
   int n = in->n;
@@ -624,9 +652,11 @@ static saltus_status spread(saltusi_mode_dynamics* m, const saltusi_island* in) 
   for (int i = in->first; i < in->first + n; i++) {
     largest = is_normal(m, i) ? fmax(largest, whole_force(m, i)) : largest;
   }
-  if (status != SALTUS_OK || !(largest > 0.0)) {
+  const double least = least_part(used_friction(m, in));
+  if (status != SALTUS_OK || !(largest > 0.0) || least >= 1.0) {
     return status;
   }
+  memcpy(h->spread_sum, h->right + in->first, (size_t)n * sizeof(double));
   double weight = 1.0;
   for (int i = 0; i < n; i++) {
     bool normal = is_normal(m, in->first + i);
@@ -635,7 +665,11 @@ static saltus_status spread(saltusi_mode_dynamics* m, const saltusi_island* in) 
     }
     h->row_scale[i] = h->key[in->first + i] < 0 || normal ? 1.0 : weight * weight;
   }
-  return spread_once(m, in);
+  status = spread_once(m, in);
+  for (int i = 0; i < n; i++) {
+    h->right[in->first + i] += least * (h->spread_sum[i] - h->right[in->first + i]);
+  }
+  return status;
 }
 
 saltus_status saltusi_active_distribute_load(saltusi_mode_dynamics* m, const saltusi_island* in,

@@ -11,7 +11,8 @@ void saltusi_acceleration_layout(saltusi_acceleration* work, const saltusi_eval*
                                  saltus_arena* arena) {
   assert(work != NULL && eval != NULL && arena != NULL);
   saltusi_linear_layout(&work->mass, &eval->sys, arena);
-  saltusi_operator_layout(&work->op, eval, &(saltusi_demand){.held = true, .convective = true},
+  saltusi_operator_layout(&work->op, eval,
+                          &(saltusi_demand){.held = true, .convective = true, .distributes = true},
                           arena);
 }
 

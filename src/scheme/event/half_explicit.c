@@ -32,19 +32,32 @@ static void measure(saltusi_operator* op, const saltus_system* sys, const saltus
   op->apart = true;
 }
 
-/* lambda_i into held.P, from K_i without it and the velocity V of the next stage without it. */
-static saltus_status find_forces(saltusi_rk* rk, saltusi_eval* eval, double weight,
-                                 const double* V) {
+/* lambda_i into held.P, from the velocity V of the next stage without it, which is overwritten: the smallest change of the
+ * reference forces of redundant contacts. */
+static saltus_status find_forces(saltusi_rk* rk, saltusi_eval* eval,
+                                 const saltusi_active_rows* held, double weight, double* V) {
   saltusi_operator* op = &rk->held;
   saltusi_operator_form_active(op, eval, &rk->mass);
   if (weight == 0.0) { /* the next stage is independent of the forces of this one */
     memset(op->P, 0, (size_t)op->count * sizeof(double));
     return op->status;
   }
+  const bool given = held->grips != NULL && op->status == SALTUS_OK &&
+                     saltusi_friction_modes_reference(held->grips, op, held->keys, held->count);
+  if (given) {
+    for (int r = 0; r < op->count; r++) {
+      op->P[r] *= weight;
+    }
+    saltusi_operator_apply(op, eval, V);
+  }
   for (int r = 0; r < op->count; r++) {
     op->rhs[r] = (saltusi_row_dot(&op->measured, r, V) + op->measured.b[r]) / weight;
   }
-  return saltusi_operator_solve(op, eval);
+  const saltus_status status = saltusi_operator_solve(op, eval);
+  if (given) {
+    saltusi_friction_modes_add_reference(held->grips, op, held->keys, held->count);
+  }
+  return status;
 }
 
 saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
@@ -85,7 +98,7 @@ saltus_status saltusi_half_explicit_stages(saltusi_rk* rk, saltusi_eval* eval,
     saltusi_rk_combine(nv, i + 1, start->v, h, weights, rk->K, V_next);
     saltus_point next = saltusi_at(eval, t_next, rk->Q, V_next);
     measure(&rk->held, sys, &next, start);
-    status = find_forces(rk, eval, h * weights[i], V_next);
+    status = find_forces(rk, eval, &start->held, h * weights[i], V_next);
     if (status != SALTUS_OK) {
       return status;
     }

@@ -418,17 +418,32 @@ static void write_compliant(saltusi_polyhedral* law, double eps, const double* f
   }
 }
 
-static bool solve_compliant(void* user, double eps, const double* from, double* r) {
-  saltusi_polyhedral* law = user;
+static bool solve_compliant(saltusi_polyhedral* law, double eps, const double* from, double* r) {
   write_compliant(law, eps, from);
   const bool solved = solve(law) == SALTUS_OK;
   memcpy(r, law->P, (size_t)law->rows * sizeof(double));
   return solved;
 }
 
+/* A path of compliances. */
+typedef struct compliant_path {
+  saltusi_polyhedral* law;
+  double least; /* smallest compliance so far */
+} compliant_path;
+
+/* Lemke's method has no initial guess: a problem that it did not solve is not solved after larger compliances either. */
+static bool solve_on_path(void* user, double eps, const double* from, double* r) {
+  compliant_path* path = user;
+  if (from == NULL && eps >= path->least) {
+    return false;
+  }
+  path->least = fmin(path->least, eps);
+  return solve_compliant(path->law, eps, from, r);
+}
+
 /* Largest violation of the rigid problem, over its data; z is that of the last solution. */
 static double rigid_violation(void* user, const double* r) {
-  saltusi_polyhedral* law = user;
+  saltusi_polyhedral* law = ((const compliant_path*)user)->law;
   (void)r;
   write_compliant(law, 0.0, NULL);
   write_problem(law);
@@ -449,10 +464,11 @@ static bool accept_distribution(saltusi_polyhedral* law, bool solved) {
 
 /* The limit of load_distribution.h; false: not found. */
 static bool distribute(saltusi_polyhedral* law, double* P) {
+  compliant_path path = {.law = law, .least = INFINITY};
   const saltusi_compliant_problem problem = {.rows = law->rows,
                                              .accepted = accepted,
-                                             .user = law,
-                                             .solve = solve_compliant,
+                                             .user = &path,
+                                             .solve = solve_on_path,
                                              .residual = rigid_violation};
   memcpy(P, law->P, (size_t)law->rows * sizeof(double));
   return accept_distribution(law, saltusi_load_distribution_solve(&law->load, &problem, P) &&
@@ -471,25 +487,39 @@ static bool iterate_from_zero(saltusi_polyhedral* law, double part, double* P) {
   return accept_distribution(law, solved);
 }
 
+/* The same with one compliance after the other, from the first one on that leads to a solution. */
+static bool iterate_some(saltusi_polyhedral* law, double* P) {
+  bool done = false;
+  for (size_t k = 0; k < sizeof iterated / sizeof iterated[0] && !done; k++) {
+    done = iterate_from_zero(law, iterated[k], P);
+  }
+  return done;
+}
+
 saltus_status saltusi_polyhedral_solve(saltusi_polyhedral* law) {
   assert(law != NULL);
   bool mixed = false;
   const saltus_status status = solve(law);
-  if (!law->share_loads || status != SALTUS_OK || law->rows > law->load.rows_max ||
-      !is_indeterminate(law, &mixed)) {
+  const bool tried = status == SALTUS_OK || status == SALTUS_RETRY_SMALLER;
+  if (!law->share_loads || !tried || law->rows > law->load.rows_max) {
     return status;
   }
-  const size_t rows = (size_t)law->rows, parts = sizeof iterated / sizeof iterated[0];
-  double* P = law->load.S; /* free after the test */
+  const size_t rows = (size_t)law->rows;
+  double* P = law->load.S; /* used by the test alone */
   for (size_t r = 0; r < rows; r++) {
     rigid_diagonal(law)[r] = law->W[r * (rows + 1)];
   }
   memcpy(rigid_rate(law), law->rate, rows * sizeof(double));
-  bool done = !mixed && distribute(law, P);
-  for (size_t k = 0; k < parts && mixed && !done; k++) {
-    done = iterate_from_zero(law, iterated[k], P);
+  if (status != SALTUS_OK && !iterate_some(law, P)) { /* pivots of singular problems are rounding */
+    return status;
   }
-  return done ? SALTUS_OK : solve(law);
+  if (!is_indeterminate(law, &mixed)) {
+    return SALTUS_OK;
+  }
+  if (mixed ? iterate_some(law, P) : distribute(law, P)) {
+    return SALTUS_OK;
+  }
+  return status == SALTUS_OK || !iterate_some(law, P) ? solve(law) : SALTUS_OK;
 }
 
 /* Unknowns that are not zero in a mode. Sticking has two independent directions of either
