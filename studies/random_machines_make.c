@@ -289,8 +289,9 @@ static void random_turn(maker* k, double* q) {
   machine_about(axis, number(k, -3.0, 3.0), q);
 }
 
-/* Springs, motors, limits and friction of a joint with a coordinate. */
-static void equip(maker* k, machine_joint* j) {
+/* Springs, motors, limits and friction of a joint with a coordinate. Friction of joints that closed contacts hold has no
+ * defined share of the load: `rests` leaves it out. */
+static void equip(maker* k, machine_joint* j, bool rests) {
   const bool turns = strcmp(j->type, "revolute") == 0;
   if (!turns && strcmp(j->type, "prismatic") != 0) {
     return;
@@ -302,7 +303,7 @@ static void equip(maker* k, machine_joint* j) {
   }
   j->stiffness = chance(k, 0.3) ? shaken(k, number(k, 0.5, turns ? 5.0 : 60.0)) : 0.0;
   j->damping = chance(k, 0.3) ? shaken(k, number(k, 0.01, 0.2)) : 0.0;
-  j->dry = chance(k, 0.3) ? shaken(k, number(k, 0.05, 0.6)) : 0.0;
+  j->dry = chance(k, 0.3) && !rests ? shaken(k, number(k, 0.05, 0.6)) : 0.0;
   j->limit = chance(k, 0.3) ? number(k, 0.1, 0.6) * (turns ? 1.0 : 0.2) : 0.0;
 }
 
@@ -314,7 +315,7 @@ static const char* random_type(maker* k) {
 }
 
 /* Joints between bodies first .. last of a cluster; loops where there are three or more. */
-static void link_cluster(maker* k, int first, int last) {
+static void link_cluster(maker* k, int first, int last, bool rests) {
   machine* m = k->m;
   for (int i = first + 1; i <= last + 1 && m->joints < MACHINE_JOINTS - 1; i++) {
     const bool closing = i == last + 1;
@@ -334,7 +335,7 @@ static void link_cluster(maker* k, int first, int last) {
       memcpy(j->at[0], m->body[a].x, sizeof j->at[0]);
       memcpy(j->at[1], m->body[b].x, sizeof j->at[1]);
     }
-    equip(k, j);
+    equip(k, j, rests);
   }
 }
 
@@ -376,7 +377,7 @@ static void add_cluster(maker* k, int count, double x, double up, bool rests, bo
     machine_joint* j =
         add_joint(k, m->dimension == 2 || chance(k, 0.5) ? "revolute" : "spherical", -1, first, at);
     random_turn(k, j->q);
-    equip(k, j);
+    equip(k, j, rests);
   }
   for (int i = first; i < m->bodies && !hangs; i++) {
     const double* o = m->body[first].x;
@@ -387,7 +388,7 @@ static void add_cluster(maker* k, int count, double x, double up, bool rests, bo
     memcpy(m->body[i].w, w, sizeof w);
   }
   if (count > 1 && !(rests && chance(k, 0.5))) {
-    link_cluster(k, first, m->bodies - 1);
+    link_cluster(k, first, m->bodies - 1, rests);
   }
 }
 

@@ -164,7 +164,7 @@ saltus_status saltusi_decide_spatial(saltusi_decision* d, const saltusi_problem*
                                             d->lcp_M, d->lcp_q, d->lcp_z);
   d->mode->eval->work.contact_iterations += d->friction.iterations;
   saltusi_decision_tell(d, p, d->friction.iterations);
-  if (solved && d->lasting && p->count > 1 && begins_to_slide(d, p)) {
+  if (solved && p->count > 1 && begins_to_slide(d, p)) {
     solved = distribute(d, p);
   }
   if (!solved) {

@@ -62,8 +62,10 @@ static int friction_class(const saltusi_decision* d, int key) {
   return size <= no_friction * bound ? 2 : size >= bound * (1.0 - no_slip) ? 1 : 0;
 }
 
-/* Friction of sticking contacts, by class: linearly dependent rows become passive. */
-static void rank_friction(saltusi_decision* d, const saltusi_island* in, int count, int* rank) {
+/* Friction of sticking contacts, by class: linearly dependent rows become passive. False: one of them has a force inside
+ * of its bounds, which a passive row has not. */
+static bool rank_friction(saltusi_decision* d, const saltusi_island* in, int count, int* rank) {
+  bool kept = true;
   for (int order = 0; order <= 2; order++) {
     for (int i = 0; i < count; i++) {
       int key = d->part[i];
@@ -73,7 +75,21 @@ static void rank_friction(saltusi_decision* d, const saltusi_island* in, int cou
       }
       d->contact[key].mode = order == 1 ? SALTUSI_STICK_BOUND : SALTUSI_STICK_IDLE;
       d->contact[key].sense = d->impulse[d->o->base[key] + 1] > 0.0 ? -1.0 : 1.0;
+      kept = kept && order != 0;
     }
+  }
+  return kept;
+}
+
+/* All contacts that stick have active rows; the forces of the decision are references of the steps. */
+static void keep_all(saltusi_decision* d, int count) {
+  for (int i = 0; i < count; i++) {
+    int key = d->part[i];
+    saltusi_contact* c = &d->contact[key];
+    bool passive = c->mode == SALTUSI_STICK_BOUND || c->mode == SALTUSI_STICK_IDLE;
+    c->mode = passive && !d->blocked[key] ? SALTUSI_STICK : c->mode;
+    saltusi_keep_forces(c, d->o->tangents[key],
+                        saltusi_is_pressed(c) ? d->impulse + d->o->base[key] : NULL);
   }
 }
 
@@ -104,6 +120,8 @@ saltus_status saltusi_rank_pass(saltusi_decision* d, const saltusi_island* in, i
       d->contact[key].sense = d->sense[key] != 0.0 ? d->sense[key] : 1.0;
     }
   }
-  rank_friction(d, in, count, &rank);
+  if (!rank_friction(d, in, count, &rank)) {
+    keep_all(d, count);
+  }
   return SALTUS_OK;
 }
