@@ -3,8 +3,9 @@
 # SPDX-FileCopyrightText: The Saltus developers
 """saltus export: files, exit codes and refusals; FMUs in other importers where the folder SALTUS_FMI_CLIENTS has them.
 
-That folder contains `fmpy` (the sources of FMPy, with its packages), `schema2`, `schema3` (modelDescription schemas of FMI) and
-`BouncingBall`, the unpacked FMU of the Reference-FMUs."""
+That folder contains `fmpy` (the sources of FMPy, with its packages), `schema2`, `schema3` (modelDescription schemas of FMI),
+`BouncingBall`, the unpacked FMU of the Reference-FMUs, `Reference-FMUs`, their sources, and `fmusim`, the program that was among
+them until 2025. What is not there is skipped."""
 import csv
 import math
 import os
@@ -20,8 +21,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from test_cli import SANITIZED, SOURCE, Cli, saltus  # noqa: E402
 
 CLIENTS = os.environ.get('SALTUS_FMI_CLIENTS')
-FMPY = CLIENTS and (pathlib.Path(CLIENTS) / 'fmpy').exists()
+
+
+def client(name):
+    """Whether the folder of importers has it."""
+    return bool(CLIENTS) and (pathlib.Path(CLIENTS) / name).exists()
+
+
+FMPY = client('fmpy')
+EXAMPLES = client('Reference-FMUs') and shutil.which('gcc') and not SANITIZED
 BALL = SOURCE / 'scenes' / 'ball.yaml'
+SCENES = (('ball', 5.0, ['q']), ('woodpecker', 1.0, ['y', 'phiM', 'phiS']))
 MESH = """saltus: 1
 world: {dimension: 3, gravity: [0, 0, -9.81], shapes: [{mesh: {file: floor.stl}}]}
 bodies: {ball: {mass: 1, inertia: [0.4, 0.4, 0.4], position: [0.2, 0.1, 1], shapes: [{sphere: {radius: 0.1}}]}}
@@ -113,23 +123,75 @@ class Export(Cli):
         self.assertEqual(validate_fmu(str(path)), [])
         return fmpy.simulate_fmu(str(path), stop_time=stop, output_interval=0.01, **options)
 
+    def program(self, scene, stop):
+        """Rows of the program at whole hundredths of a second; others are impacts."""
+        path = self.folder / f'{scene}.csv'
+        done = saltus('run', SOURCE / 'scenes' / f'{scene}.yaml', '--tol', '1e-9', '--until', stop, '--output-dt', '0.01', '-o', path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.reader(line for line in path.read_text().splitlines() if not line.startswith('#')))
+        heads = [head.split(' ')[0] for head in rows[0]]
+        return {round(100 * float(row[0])): dict(zip(heads, row)) for row in rows[1:]
+                if abs(100 * float(row[0]) - round(100 * float(row[0]))) < 1e-7}
+
     @unittest.skipUnless(FMPY, 'SALTUS_FMI_CLIENTS has no FMPy')
     def test_fmpy_has_the_positions_of_the_program_to_the_bit(self):
-        for scene, stop, names in (('ball', 5.0, ['q']), ('woodpecker', 1.0, ['y', 'phiM', 'phiS'])):
-            path = self.folder / f'{scene}.csv'
-            done = saltus('run', SOURCE / 'scenes' / f'{scene}.yaml', '--tol', '1e-9', '--until', stop, '--output-dt', '0.01', '-o',
-                          path)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            rows = list(csv.reader(line for line in path.read_text().splitlines() if not line.startswith('#')))
-            heads = [head.split(' ')[0] for head in rows[0]]
-            program = {round(100 * float(row[0])): dict(zip(heads, row)) for row in rows[1:]
-                       if abs(100 * float(row[0]) - round(100 * float(row[0]))) < 1e-7}  # others are impacts
+        for scene, stop, names in SCENES:
+            program = self.program(scene, stop)
             for version in (2, 3):
                 result = self.simulate(scene, version, stop)
                 self.assertEqual(len(result), len(program))
                 for k, row in enumerate(result):
                     for name in names:  # positions are continuous: both sides of an impact have the same ones
                         self.assertEqual(row[name], float(program[k][name]), (scene, version, k, name))
+
+    @unittest.skipUnless(client('fmusim') and not SANITIZED, 'SALTUS_FMI_CLIENTS has no fmusim')
+    def test_fmusim_has_the_positions_of_the_program(self):
+        events = ['--early-return-allowed', '--event-mode-used']
+        for scene, stop, names in SCENES:
+            program = self.program(scene, stop)
+            for version, options in ((2, []), (3, []), (3, events)):
+                path, out = self.folder / f'{scene}{version}.fmu', self.folder / 'fmusim.csv'
+                done = saltus('export', 'fmu', SOURCE / 'scenes' / f'{scene}.yaml', '--tol', '1e-9', '--fmi', version, '-o', path,
+                              '--force')
+                self.assertEqual(done.returncode, 0, done.stderr)
+                done = subprocess.run([pathlib.Path(CLIENTS) / 'fmusim', '--interface-type', 'cs', '--stop-time', str(stop),
+                                       '--output-interval', '0.01', '--set-stop-time', *options, '--output-file', out, path],
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                rows = list(csv.DictReader(out.read_text().splitlines()))
+                seen = set()
+                for row in rows:  # times are sums: positions differ by rounding
+                    k = round(100 * float(row['time']))
+                    if abs(100 * float(row['time']) - k) < 1e-9:
+                        seen.add(k)
+                        for name in names:
+                            self.assertLess(abs(float(row[name]) - float(program[k][name])), 1e-12, (scene, version, options, k))
+                self.assertGreater(len(seen), 0.9 * len(program))  # an early return beside a point replaces it
+
+    @unittest.skipUnless(EXAMPLES, 'SALTUS_FMI_CLIENTS has no Reference-FMUs, or there is no gcc')
+    def test_example_importers_of_the_reference_fmus_end_at_rest(self):
+        sources = pathlib.Path(CLIENTS) / 'Reference-FMUs'
+        for version, name, table in ((3, 'cs_early_return', 'cs_early_return_out.csv'), (3, 'cs_event_mode', 'cs_event_mode_out.csv'),
+                                     (3, 'simulate_fmi3_cs', 'ball_cs_out.csv'), (2, 'simulate_fmi2_cs', 'ball_cs_out.csv')):
+            folder = self.folder / name
+            (folder / 'ball').mkdir(parents=True)
+            path = folder / 'ball.fmu'
+            done = saltus('export', 'fmu', BALL, '--tol', '1e-9', '--fmi', version, '-o', path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            zipfile.ZipFile(path).extractall(folder / 'ball')
+            token = (folder / 'ball' / 'modelDescription.xml').read_text().split('instantiationToken="' if version == 3 else 'guid="')
+            (folder / 'config.h').write_text(
+                f'#define MODEL_IDENTIFIER ball\n#define INSTANTIATION_TOKEN "{token[1].split(chr(34))[0]}"\n'
+                '#define FIXED_SOLVER_STEP 1e-3\n#define DEFAULT_STOP_TIME 5\nenum { vr_time, vr_h, vr_v };\n')
+            files = ['examples/' + name, 'examples/BouncingBall', 'src/FMI', f'src/FMI{version}']
+            subprocess.run(['gcc', '-w', '-DDISABLE_PREFIX', f'-DFMI_VERSION={version}', f'-I{folder}', f'-I{sources}/include',
+                            f'-I{sources}/examples', '-o', folder / name, *[sources / (file + '.c') for file in files], '-ldl', '-lm'],
+                           check=True)
+            done = subprocess.run([folder / name], cwd=folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            rows = list(csv.DictReader((folder / table).read_text().splitlines()))
+            self.assertGreater(len(rows), 500)
+            self.assertEqual([float(rows[-1][key]) for key in ('time', 'h', 'v')], [5.0, 0.0, 0.0])
 
     @unittest.skipUnless(FMPY, 'SALTUS_FMI_CLIENTS has no FMPy')
     def test_fmpy_has_both_sides_of_impacts_and_passes_the_zeno_point(self):
@@ -142,7 +204,7 @@ class Export(Cli):
                 self.assertLess(abs(after + before / 2), 1e-14)
         self.assertEqual((result['q'][-1], v[-1]), (0.0, 0.0))
 
-    @unittest.skipUnless(FMPY and (pathlib.Path(CLIENTS) / 'BouncingBall').exists(), 'SALTUS_FMI_CLIENTS has no BouncingBall')
+    @unittest.skipUnless(FMPY and client('BouncingBall'), 'SALTUS_FMI_CLIENTS has no BouncingBall')
     def test_errors_of_the_reference_fmu_are_those_of_the_page(self):
         (self.folder / 'bounce.yaml').write_text('saltus: 1\ncoordinates: {h: {start: 1, unit: m}}\nkinetic: "h\'^2/2"\n'
                                                  'potential: 9.81*h\ncontacts: [{gap: h, restitution: 0.7}]\n'
