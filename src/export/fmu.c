@@ -138,6 +138,10 @@ static saltus_status gather(fmu_job* job) {
     return refuse(job, SALTUS_ERR_UNSUPPORTED, "shapes of kind hull",
                   "need qhull, which FMUs do not contain; give their triangles as mesh");
   }
+  if (strstr(tree, " 8\nflexible\ns ") != NULL) {
+    return refuse(job, SALTUS_ERR_UNSUPPORTED, "flexible bodies of files",
+                  "need HDF5, which FMUs do not contain");
+  }
   const saltusi_export_settings settings = {
       .tol = def->tol, .step = def->step, .scheme = def->scheme};
   const size_t lines = saltusi_export_settings_write(&settings, job->lines);

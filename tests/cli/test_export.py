@@ -97,6 +97,7 @@ class Export(Cli):
         hull = self.folder / 'hull.yaml'
         hull.write_text(MESH.replace('mesh: {file: floor.stl}', 'hull: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1]]}'))
         self.refused('export', 'fmu', hull, '-o', out, says='qhull')
+        self.refused('export', 'fmu', SOURCE / 'scenes' / 'flexible' / 'phone-plate.yaml', '-o', out, says='HDF5')
         self.assertFalse(out.exists())
 
     @unittest.skipUnless(CLIENTS, 'SALTUS_FMI_CLIENTS names no folder with importers')
