@@ -134,10 +134,6 @@ static saltus_status gather(fmu_job* job) {
     return SALTUS_ERR_MEMORY;
   }
   saltus_scene_save(def->scene, tree);
-  if (strstr(tree, " 4\nhull\nm ") != NULL) { /* the key of a shape, see src/scene/tree.c */
-    return refuse(job, SALTUS_ERR_UNSUPPORTED, "shapes of kind hull",
-                  "need qhull, which FMUs do not contain; give their triangles as mesh");
-  }
   if (strstr(tree, " 8\nflexible\ns ") != NULL) {
     return refuse(job, SALTUS_ERR_UNSUPPORTED, "flexible bodies of files",
                   "need HDF5, which FMUs do not contain");

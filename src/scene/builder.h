@@ -41,6 +41,14 @@ typedef struct saltusi_scene_flexible {
   const char* surface;
 } saltusi_scene_flexible;
 
+/* Points of a hull, for saved scenes. */
+typedef struct saltusi_scene_hull {
+  const saltusi_yaml_node* of;
+  const double* points; /* [count][3] m */
+  int count;
+  const struct saltusi_scene_hull* next;
+} saltusi_scene_hull;
+
 struct saltus_scene {
   saltusi_pool pool; /* owns everything, this struct too */
   saltus_formula_model* model;
@@ -51,6 +59,7 @@ struct saltus_scene {
   saltusi_scene_switches switches;   /* events that set inputs */
   const char* file;                  /* for messages */
   const saltusi_yaml_node* root;     /* the text as a tree */
+  const saltusi_scene_hull* hulls;   /* NULL: none */
   saltus_override* overrides;        /* [override_count] a later one replaces an earlier one */
   int override_count;
   saltusi_scene_drawing drawing;

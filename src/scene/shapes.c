@@ -26,7 +26,7 @@ static const char* const described_by[] = {
     [SALTUS_SHAPE_ELLIPSOID] = "size",
     [SALTUS_SHAPE_TORUS] = "size radius",
     [SALTUS_SHAPE_HALF_SPACE] = "",
-    [SALTUS_SHAPE_HULL] = "points file scale radius",
+    [SALTUS_SHAPE_HULL] = "points triangles file scale radius",
     [SALTUS_SHAPE_MESH] = "points triangles file scale",
     [SALTUS_SHAPE_HEIGHTFIELD] = "heights spacing",
 };
@@ -171,6 +171,13 @@ static void read_kind(saltusi_scene_builder* b, const saltusi_yaml_node* of,
   shape->triangles = read_triangles(b, saltusi_yaml_find(of, "triangles"), &shape->triangle_count);
   read_heights(b, of, shape);
   read_file(b, of, shape);
+  saltusi_scene_hull* hull = shape->kind == SALTUS_SHAPE_HULL && shape->points != NULL
+                                 ? saltusi_reader_take(&b->reader, 1, sizeof *hull)
+                                 : NULL;
+  if (hull != NULL) {
+    *hull = (saltusi_scene_hull){of, shape->points, shape->point_count, b->scene->hulls};
+    b->scene->hulls = hull;
+  }
 }
 
 static void read_groups(saltusi_scene_builder* b, const saltusi_yaml_node* item,

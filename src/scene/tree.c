@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "scene/builder.h"
+#include "shape/polytope/polytope.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -32,7 +33,8 @@ typedef struct tree_writer {
   char* to; /* NULL: counts */
   size_t used;
   int files;
-  bool keeps; /* paths of mesh files */
+  bool keeps;                      /* paths of mesh files */
+  const saltusi_scene_hull* hulls; /* whose faces are written as triangles */
 } tree_writer;
 
 static void put(tree_writer* w, const char* text, size_t length) {
@@ -62,16 +64,42 @@ static const char* file_name(int i, const char* path, char name[SALTUSI_TREE_FIL
   return name;
 }
 
+static void put_head(tree_writer* w, char kind, const saltusi_yaml_node* n, int count) {
+  char head[96];
+  const int bytes = snprintf(head, sizeof head, "%c %d %d %d\n", kind, n->line, n->column, count);
+  put(w, head, (size_t)bytes);
+}
+
+/* The entry `triangles` of a hull, so that its faces need not be computed. */
+static void put_faces(tree_writer* w, const saltusi_yaml_node* n, const int* triangles, int count) {
+  put_scalar(w, n, "triangles");
+  put_head(w, 'l', n, count);
+  for (int i = 0; i < 3 * count; i++) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", triangles[i]);
+    if (i % 3 == 0) {
+      put_head(w, 'l', n, 3);
+    }
+    put_scalar(w, n, text);
+  }
+}
+
 static void put_node(tree_writer* w, const saltusi_yaml_node* n) {
   if (n->kind == SALTUSI_YAML_SCALAR) {
     put_scalar(w, n, n->text);
     return;
   }
-  char head[96];
-  const int bytes =
-      snprintf(head, sizeof head, "%c %d %d %d\n", n->kind == SALTUSI_YAML_MAPPING ? 'm' : 'l',
-               n->line, n->column, n->count);
-  put(w, head, (size_t)bytes);
+  const saltusi_scene_hull* hull = w->hulls;
+  while (hull != NULL && hull->of != n) {
+    hull = hull->next;
+  }
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  int faces = 0;
+  const int* triangles = hull != NULL && saltusi_yaml_find(n, "triangles") == NULL
+                             ? saltusi_hull_triangles(hull->points, hull->count, &pool, &faces)
+                             : NULL;
+  faces = triangles != NULL ? faces : 0;
+  put_head(w, n->kind == SALTUSI_YAML_MAPPING ? 'm' : 'l', n, n->count + (faces > 0 ? 1 : 0));
   for (int i = 0; i < n->count; i++) {
     const saltusi_yaml_node* child = &n->children[i];
     const bool file = n->keys != NULL && strcmp(n->keys[i].text, "file") == 0;
@@ -85,11 +113,15 @@ static void put_node(tree_writer* w, const saltusi_yaml_node* n) {
       put_node(w, child);
     }
   }
+  if (faces > 0) {
+    put_faces(w, n, triangles, faces);
+  }
+  saltusi_pool_free(&pool);
 }
 
 size_t saltus_scene_save(const saltus_scene* scene, char* bytes) {
   assert(scene != NULL && scene->root != NULL);
-  tree_writer w = {.to = bytes};
+  tree_writer w = {.to = bytes, .hulls = scene->hulls};
   put(&w, magic, sizeof magic - 1);
   for (int i = 0; i < scene->override_count; i++) {
     const char* const parts[] = {"# --set ", scene->overrides[i].name, "=",

@@ -95,8 +95,12 @@ class Export(Cli):
         self.refused('export', 'c', BALL, '-o', out, '--scheme', 'moreau-jean', '--step', '1e-3', '--prefix', '1x',
                      says='not a C identifier')
         hull = self.folder / 'hull.yaml'
-        hull.write_text(MESH.replace('mesh: {file: floor.stl}', 'hull: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1]]}'))
-        self.refused('export', 'fmu', hull, '-o', out, says='qhull')
+        points = 'hull: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1]], triangles: [[0, 1, 2], [2, 3, 0]%s]}'
+        hull.write_text(MESH.replace('mesh: {file: floor.stl}', points % ', [0, 3, 1], [1, 3, 2]'))
+        self.assertEqual(saltus('check', hull).returncode, 0)
+        for wrong, says in ((', [0, 3, 1], [1, 2, 3]', 'not the hull'), (', [0, 3, 1], [1, 3, 9]', 'not the hull'), ('', 'not close')):
+            hull.write_text(MESH.replace('mesh: {file: floor.stl}', points % wrong))
+            self.refused('check', hull, says=says)
         self.refused('export', 'fmu', SOURCE / 'scenes' / 'flexible' / 'phone-plate.yaml', '-o', out, says='HDF5')
         self.assertFalse(out.exists())
 

@@ -67,8 +67,12 @@ typedef struct saltusi_solid {
 bool saltusi_polytope_assemble(const saltusi_making* making, const saltusi_solid* solid,
                                saltusi_polytope* out, bool* closed);
 
-/* Vertices and faces of the hull of the points of a definition; coplanar facets are merged. */
+/* Vertices and faces of the hull of the points of a definition: given as triangles, or coplanar facets are merged. */
 saltus_status saltusi_hull_solid(const saltusi_making* making, saltusi_solid* out);
+
+/* Triangles of the faces of a hull for such a definition: consecutive ones (a, b, c), (a, c, d) are one face. NULL: there is
+ * no hull, or no memory. */
+int* saltusi_hull_triangles(const double* points, int point_count, saltusi_pool* pool, int* count);
 
 /* Unordered facets of a hull: sets of points in any order. hull_qhull.c, or hull_none.c in builds without qhull. */
 typedef struct saltusi_facets {
