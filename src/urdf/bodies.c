@@ -147,6 +147,20 @@ static void place_on_body(saltusi_robot* robot, int i, bool merge) {
   }
 }
 
+/* Links between the joints of one body have a part of its mass that is below the accuracy of any result. */
+static void give_carriers_mass(saltusi_robot* robot) {
+  static const double part = 1e-12;
+  for (int i = 0; i < robot->link_count; i++) {
+    const saltusi_robot_link* link = &robot->links[i];
+    if (link->carries > 0 && link->body >= 0) {
+      const saltusi_robot_mass* whole = &robot->bodies[robot->links[link->carries].body].mass;
+      const double I = part * (whole->inertia[0] + whole->inertia[4] + whole->inertia[8]);
+      robot->bodies[link->body].mass = (saltusi_robot_mass){
+          .mass = part * whole->mass, .inertia = {I, 0.0, 0.0, 0.0, I, 0.0, 0.0, 0.0, I}};
+    }
+  }
+}
+
 static void decide_base(saltusi_robot* robot, saltus_urdf_base base) {
   if (robot->mjcf != NULL) {
     robot->grounded = true;
@@ -193,6 +207,7 @@ saltus_status saltusi_robot_make_bodies(saltusi_robot* robot, const saltus_urdf_
   for (int i = 0; i < robot->link_count; i++) {
     place_on_body(robot, robot->order[i], def->merge || robot->mjcf != NULL);
   }
+  give_carriers_mass(robot);
   for (int i = 0; i < robot->link_count; i++) {
     const saltusi_robot_link* link = &robot->links[i];
     if (link->body >= 0 && link->unknown_mass > 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mjcf_bodies.c - <worldbody>: bodies, frames, joints, mass properties and sites. A body with one joint has that joint, one
- * without is fixed; the frame of a joint lies at its `pos` in the body. Coordinates of the scene are 0 in the reference
+ * mjcf_bodies.c - <worldbody>: bodies, frames, joints, mass properties and sites. A body without a joint is fixed; between
+ * the joints of a body lie links of negligible mass (bodies.c). The frame of a joint lies at its `pos` in the body. Coordinates of the scene are 0 in the reference
  * configuration, those of the file are `ref` there.
  */
 #include "urdf/mjcf.h"
@@ -81,14 +81,6 @@ static const char joint_attributes[] =
     "name class type pos axis range limited ref springref stiffness damping armature frictionloss "
     "actuatorfrcrange actuatorfrclimited";
 
-static void read_free(saltusi_mjcf* m, const saltusi_mjcf_element* e, saltusi_robot_joint* joint) {
-  if (joint->parent != 0) {
-    saltusi_robot_refuse(m->robot, e->node->line,
-                         "a free joint belongs to a body of <worldbody>, not of another body");
-  }
-  joint->kind = SALTUSI_ROBOT_FLOATING;
-}
-
 /* Limits, spring and friction along the coordinate of a hinge or slide. */
 static void read_coordinate(saltusi_mjcf* m, const saltusi_mjcf_element* e,
                             saltusi_robot_joint* joint) {
@@ -142,7 +134,7 @@ static void read_joint(saltusi_mjcf* m, const saltusi_xml_node* node, int childc
   add_name(m, &m->joints, node, joint->name);
   saltusi_mjcf_list(m, node, joint_attributes);
   if (type == 0) {
-    read_free(m, &e, joint);
+    joint->kind = SALTUSI_ROBOT_FLOATING;
   } else {
     saltusi_mjcf_numbers(m, &e, "pos", 3, 3, joint->child_origin.p);
     saltusi_frame_point(&joint->origin, joint->child_origin.p, joint->origin.p);
@@ -169,35 +161,69 @@ static void read_joint(saltusi_mjcf* m, const saltusi_xml_node* node, int childc
   }
 }
 
-/* The joint of a body to its parent. */
-static void connect_body(saltusi_mjcf* m, const saltusi_xml_node* node, int childclass, int parent,
-                         int link, const saltusi_urdf_frame* place) {
+static bool is_joint(const saltusi_xml_node* node) {
+  return strcmp(node->name, "joint") == 0 || strcmp(node->name, "freejoint") == 0;
+}
+
+/* A link between two joints of the body of `link`. */
+static int add_carrier(saltusi_mjcf* m, int line, int link) {
+  saltusi_robot* robot = m->robot;
+  const int index = robot->link_count++;
+  char name[80];
+  snprintf(name, sizeof name, "%.60s_carrier_%d", robot->links[link].name, index);
+  const char* kept = saltusi_pool_text(robot->pool, name);
+  if (kept == NULL) {
+    robot->status = SALTUS_ERR_MEMORY;
+    return link;
+  }
+  robot->links[index] = (saltusi_robot_link){
+      .name = kept, .line = line, .inertial = true, .joint = -1, .body = -1, .carries = link};
+  return index;
+}
+
+static saltusi_robot_joint* add_joint(saltusi_mjcf* m, int line, int parent, int child,
+                                      const saltusi_urdf_frame* place) {
   saltusi_robot_joint* joint = &m->robot->joints[m->robot->joint_count++];
-  *joint = (saltusi_robot_joint){.name = m->robot->links[link].name,
-                                 .line = node->line,
+  *joint = (saltusi_robot_joint){.name = m->robot->links[child].name,
+                                 .line = line,
                                  .kind = SALTUSI_ROBOT_FIXED,
                                  .parent = parent,
-                                 .child = link,
+                                 .child = child,
                                  .axis = {0.0, 0.0, 1.0},
                                  .origin = *place,
                                  .child_origin = saltusi_frame_none(),
                                  .posed = saltusi_frame_none(),
                                  .mimic = -1};
-  bool first = false;
+  return joint;
+}
+
+/* The joints of a body to its parent, in their order; the frame of a link between them is that of the body. */
+static void connect_body(saltusi_mjcf* m, const saltusi_xml_node* node, int childclass, int parent,
+                         int link, const saltusi_urdf_frame* place) {
+  const saltusi_urdf_frame none = saltusi_frame_none();
+  int left = 0;
   for (const saltusi_xml_node* n = node->first; n != NULL; n = n->next) {
-    if (strcmp(n->name, "joint") != 0 && strcmp(n->name, "freejoint") != 0) {
+    left += is_joint(n);
+  }
+  const bool many = left > 1;
+  if (left == 0) {
+    add_joint(m, node->line, parent, link, place);
+  }
+  for (const saltusi_xml_node* n = node->first; n != NULL && m->robot->status == SALTUS_OK;
+       n = n->next) {
+    if (!is_joint(n)) {
       continue;
     }
-    if (first) {
-      saltusi_robot_refuse(m->robot, n->line,
-                           "body " SALTUSI_ROBOT_QUOTE
-                           ": a second joint; one joint a body is read: put a body with a small "
-                           "mass between them",
-                           m->robot->links[link].name);
-      return;
-    }
-    first = true;
+    left--;
+    const int child = left == 0 ? link : add_carrier(m, n->line, link);
+    saltusi_robot_joint* joint = add_joint(m, node->line, parent, child, place);
     read_joint(m, n, childclass, joint);
+    if (joint->kind == SALTUSI_ROBOT_FLOATING && (many || parent != 0)) {
+      saltusi_robot_refuse(m->robot, n->line,
+                           "a free joint belongs to a body of <worldbody>, as its only joint");
+    }
+    parent = child;
+    place = &none;
   }
 }
 
@@ -236,8 +262,7 @@ static void read_frame(saltusi_mjcf* m, const saltusi_xml_node* node, int link,
   childclass = named != NULL ? saltusi_mjcf_find_class(m, node, named) : childclass;
   const saltusi_urdf_frame own = read_pose(m, &e, at);
   for (const saltusi_xml_node* n = node->first; n != NULL; n = n->next) {
-    if (strcmp(n->name, "joint") == 0 || strcmp(n->name, "freejoint") == 0 ||
-        strcmp(n->name, "inertial") == 0) {
+    if (is_joint(n) || strcmp(n->name, "inertial") == 0) {
       saltusi_robot_refuse(m->robot, n->line, "<%.60s> in a <frame>: put it in the body", n->name);
     }
   }
@@ -272,8 +297,7 @@ static void read_children(saltusi_mjcf* m, const saltusi_xml_node* node, int lin
                              m->robot->links[link].inertial ? NULL : &m->robot->links[link].mass);
     } else if (strcmp(n->name, "site") == 0) {
       read_site(m, n, childclass, at, link);
-    } else if (strcmp(n->name, "joint") != 0 && strcmp(n->name, "freejoint") != 0 &&
-               strcmp(n->name, "inertial") != 0) {
+    } else if (!is_joint(n) && strcmp(n->name, "inertial") != 0) {
       for (int k = 0; needed[k] != NULL; k++) {
         if (strcmp(n->name, needed[k]) == 0) {
           saltusi_robot_refuse(m->robot, n->line,

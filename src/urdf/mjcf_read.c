@@ -201,12 +201,12 @@ static void read_contact(saltusi_mjcf* m, const saltusi_xml_node* node) {
 static bool lay_out(saltusi_mjcf* m) {
   saltusi_pool* pool = m->robot->pool;
   const int bodies = count_all(m->root, "body") + 1, geoms = count_all(m->root, "geom");
-  const int joints = bodies + count_all(m->root, "connect") + count_all(m->root, "weld");
+  const int loops = count_all(m->root, "connect") + count_all(m->root, "weld");
   const int hinges = count_all(m->root, "joint") + count_all(m->root, "freejoint");
   const int meshes = count_all(m->root, "mesh"), sites = count_all(m->root, "site");
   const int pairs = count_all(m->root, "pair"), others = count_all(m->root, "exclude");
-  m->robot->links = SALTUSI_TAKE(pool, saltusi_robot_link, bodies);
-  m->robot->joints = SALTUSI_TAKE(pool, saltusi_robot_joint, joints);
+  m->robot->links = SALTUSI_TAKE(pool, saltusi_robot_link, bodies + hinges);
+  m->robot->joints = SALTUSI_TAKE(pool, saltusi_robot_joint, bodies + hinges + loops);
   m->mesh_nodes = SALTUSI_TAKE(pool, const saltusi_xml_node*, meshes + 1);
   m->geom_places = SALTUSI_TAKE(pool, saltusi_mjcf_geom, geoms);
   m->site_places = SALTUSI_TAKE(pool, saltusi_mjcf_site, sites + 1);

@@ -314,7 +314,11 @@ static void fill_filter(contacts* c) {
   }
   for (int k = 0; k < robot->joint_count; k++) {
     const saltusi_robot_joint* joint = &robot->joints[k];
-    const int a = robot->links[joint->parent].body, b = robot->links[joint->child].body;
+    int parent = joint->parent;
+    while (robot->links[parent].carries > 0) {
+      parent = robot->joints[robot->links[parent].joint].parent;
+    }
+    const int a = robot->links[parent].body, b = robot->links[joint->child].body;
     if (a < 0 || b < 0 || a == b) {
       continue;
     }
@@ -322,7 +326,8 @@ static void fill_filter(contacts* c) {
       const int own = robot->links[c->link[i]].body;
       for (int j = 0; j < i && (own == a || own == b); j++) {
         if (robot->links[c->link[j]].body == (own == a ? b : a)) {
-          c->plain[i * c->count + j] = false;
+          c->plain[i * c->count + j] =
+              c->plain[i * c->count + j] && parent != joint->parent; /* no joint in the scene */
           c->touch[i * c->count + j] = c->touch[i * c->count + j] && joint->loop;
         }
       }

@@ -66,6 +66,7 @@ typedef struct saltusi_robot_link {
   int unknown_mass;   /* line of a part whose mass is not computed; 0: none */
   double lift;        /* share of its weight that is compensated */
   const char* lifted; /* marker of its centre of mass there */
+  int carries;        /* a link between two joints of one body: the link of that body; 0: none */
 } saltusi_robot_link;
 
 typedef struct saltusi_robot_joint {

@@ -174,7 +174,8 @@ static void keyframes_are_starts(void** state) {
 static void broken_models_are_refused(void** state) {
   (void)state;
   refused(MODEL(""), "r.xml:1: the model has no bodies");
-  refused(MODEL(WORLD(BODY("b", "<joint/>\n<joint/>"))), ":4: body \"b\": a second joint");
+  refused(MODEL(WORLD(BODY("b", "<joint/>\n<freejoint/>"))),
+          ":4: a free joint belongs to a body of <worldbody>, as its only joint");
   refused(MODEL(WORLD(BODY("b", "<joint type='hinges'/>"))), "did you mean hinge?");
   refused(MODEL(WORLD(BODY("b", "<joint class='x'/>"))), "there is no class \"x\"");
   refused(MODEL(WORLD(BODY("b", "<joint/>") "\n" BODY("b", "<joint/>"))),
