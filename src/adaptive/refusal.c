@@ -76,6 +76,14 @@ static const char* refused_name(const saltusi_adaptive* w, const saltusi_refusal
   }
 }
 
+static bool has_closed(const saltusi_adaptive* w) {
+  bool any = false;
+  for (int key = 0; key < w->o.contacts && !any; key++) {
+    any = saltusi_is_closed(&w->contact[key]);
+  }
+  return any;
+}
+
 void saltusi_report_refusal(saltusi_adaptive* w, const saltusi_refusal* r) {
   assert(w != NULL && r != NULL);
   static const char* const reasons[] = {
@@ -94,7 +102,8 @@ void saltusi_report_refusal(saltusi_adaptive* w, const saltusi_refusal* r) {
   bool contact = r->why == SALTUSI_HIDDEN_CONTACT || r->why == SALTUSI_OFF_SURFACE ||
                  r->why == SALTUSI_PENETRATION || r->why == SALTUSI_LONG_SEARCH ||
                  r->why == SALTUSI_EARLY_EVENT;
-  w->stalls_at_contact = contact;
+  bool held = r->why == SALTUSI_FAR_PROJECTION || r->why == SALTUSI_POOR_MIDDLE;
+  w->stalls_at_contact = contact || (held && has_closed(w));
   const saltusi_numbers* numbers = w->eval->numbers;
   bool joint = r->why == SALTUSI_HIDDEN_JOINT || r->why == SALTUSI_SINGULAR_END;
   const int* of = numbers == NULL ? NULL
