@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * splitting.c - smooth motion by Runge-Kutta-Fehlberg, then impacts at the end of the step (Acary 2008, slides 42-45;
- * docs/theory/splitting.md, 2).
+ * splitting.c - Runge-Kutta-Fehlberg, then impacts at the end (Acary 2008, slides 42-45; docs/theory/splitting.md, 2).
  *
  *   smooth      (q_{k+1}, v_1) = RKF45(q_k, v_k, h), without contact forces (slides 42-43) or with
  *               lambda >= 0 on closed contacts at every stage (slides 44-45)
  *   impact      on contacts with g(q_{k+1}) <= 0:  0 <= U' + e U_1  perp  P >= 0,  positions stay
- *   closing     (with contact forces) an impacted contact with U' <= |gamma| h, gamma < 0 the
- *               acceleration of its gap, or with a rebound height U'^2 / 2|gamma| below the option,
- *               is closed: U' = 0, and held from then on until lambda vanishes
- *
+ *   closing     (with contact forces) an impacted contact with U' <= |gamma| h, gamma < 0 the acceleration of its gap, or
+ *               with a rebound height U'^2 / 2|gamma| below the option, is closed: U' = 0 until lambda vanishes
  *   friction    P_T in the same problem at the end of the step. Closed contacts stick and slip by the friction problem on
  *               accelerations at every stage (friction_mode.h); U_T = 0 at the end for contacts that stick in all stages, and for
- *               slip that the forces at the start would reverse within the step
- *
- *               Without contact forces other friction laws than Coulomb's are part of that problem too, their forces as
- *               impulses of the step
- *
+ *               slip that the forces at the start would reverse within the step. Without contact forces other laws
+ *               than Coulomb's are part of that problem too, their forces as impulses of the step
  * Without contact forces a resting contact penetrates at the speed |f| h (1-e) / 2(1+e), which the second form avoids.
  */
 #include "math/matrix.h"
@@ -352,9 +346,21 @@ static void restore_list(splitting_work* w) {
   }
 }
 
+/* Whether all velocities are rounding, as at rest: a residual that is a part of them would never be reached. */
+static bool is_rounding(const splitting_work* w, const saltusi_step* s, int nv, int nj) {
+  const double pushed = w->grips.slow / small_push; /* at least that by forces in the step */
+  const double rounding = 64.0 * DBL_EPSILON * fmax(saltusi_max_abs(nv, s->v1), pushed);
+  return w->grips.of != NULL && saltusi_max_abs(w->impact.count - nj, w->u0) <= rounding &&
+         saltusi_max_abs(nj, w->impact.rhs) <= rounding;
+}
+
 static saltus_status impact(splitting_work* w, const saltusi_step* s, int count) {
   const saltus_system* sys = &s->eval->sys;
   int nj = sys->dims.nj;
+  if (is_rounding(w, s, sys->dims.nv, nj)) {
+    memset(w->impact.P, 0, (size_t)w->impact.count * sizeof(double));
+    return SALTUS_OK;
+  }
   saltus_point at = saltusi_at(s->eval, s->t + s->h, s->q1, s->v1);
   saltus_status status = saltusi_penetration_check(&w->held, s->eval, &at, s->h, &w->list, count);
   if (status == SALTUS_OK) {

@@ -255,7 +255,7 @@ class ReportedScenes(test_cli.Cli):
         for file, names, x, rate in wheels:
             first = 4 * x * 2e-3  # error a t h of schemes of order 1, a = 2 x/t^2, t = 0.5 s
             for scheme, bound in (('trapezoidal-implicit-mean', 1e-6), ('trapezoidal-implicit-end', 1e-6),
-                                  ('explicit-euler', first), ('radau-iia-1', first), ('rk4', 1e-9)):
+                                  ('explicit-euler', first), ('radau-iia-1', first), ('rk4', 1e-9), ('splitting-rkf45-contact', 1e-9)):
                 with self.subTest(file=file, scheme=scheme):
                     result = self.run_json(file[:-5], '--scheme', scheme, '--step', '2e-3', '--until', '0.5')
                     self.assertAlmostEqual(result['q'][names[0]], x, delta=bound)
