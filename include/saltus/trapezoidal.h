@@ -48,6 +48,8 @@ typedef struct saltus_trapezoidal_options {
   double rest;
   int on_energy_gain;    /* 0: warning, 1: error */
   double contact_gap_h3; /* m/s^3, of gaps of active contacts, times the cube of the step */
+  /* Two events in succession after less than this part of the step: none is located in its rest */
+  double substep_min;
 } saltus_trapezoidal_options;
 
 SALTUS_API saltus_trapezoidal_options saltus_trapezoidal_options_default(void);

@@ -550,6 +550,31 @@ static void a_ball_between_closing_walls_gains_speed(void** state) {
   }
 }
 
+/* The remark of section 9: below a smallest substep no event is located. The ball then misses impacts of the last steps
+ * and passes the walls by what it moves in a step; the order is 1. */
+static void a_smallest_substep_ends_the_location_of_events(void** state) {
+  (void)state;
+  static const char* const schemes[2] = {mean, end};
+  for (int i = 0; i < 2; i++) {
+    /* impacts are 0.4 s apart and more: no step has two short substeps */
+    potra_run run = go((potra_run){.scene = "closing-walls",
+                                   .scheme = schemes[i],
+                                   .options = "substep_min=0.5",
+                                   .t_end = 4.0,
+                                   .h = 0.01});
+    assert_int_equal(potra_count(&run, SALTUS_EVENT_IMPACT), 10);
+    assert_near(fabs(run.v[0]), 5.0, 1e-13);
+    /* from 4.9 s on there are hundreds of impacts in a step: a few are left */
+    run = go((potra_run){.scene = "closing-walls",
+                         .scheme = schemes[i],
+                         .options = "substep_min=0.05",
+                         .t_end = 4.99,
+                         .h = 0.09});
+    assert_true(potra_count(&run, SALTUS_EVENT_IMPACT) < 100);
+    assert_true(fabs(run.q[0]) <= 0.09 * fabs(run.v[0]) + 0.2);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_pendulum_at_the_wall_has_the_errors_of_the_table),
@@ -571,6 +596,7 @@ int main(void) {
       cmocka_unit_test(stiff_springs_never_give_energy),
       cmocka_unit_test(a_rocking_block_comes_to_rest),
       cmocka_unit_test(a_ball_between_closing_walls_gains_speed),
+      cmocka_unit_test(a_smallest_substep_ends_the_location_of_events),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

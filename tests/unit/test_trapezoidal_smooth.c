@@ -98,6 +98,72 @@ static void a_free_body_turns_with_the_errors_of_the_methods(void** state) {
   }
 }
 
+/* The scheme evaluates M in the middle of a step, (2.9). From that point and velocity the two ends follow: the mean of M
+ * there is (2.7), M at the start is (6.9) as printed. */
+typedef struct mass_choice {
+  double h, start, end; /* weights of both ends; the rest is the middle's */
+} mass_choice;
+
+static double mass_at(double t, double q) {
+  return 2.0 + cos(q) + 0.3 * sin(t);
+}
+
+static void chosen_mass(const void* self, const saltus_point* at, double* M) {
+  const mass_choice* of = self;
+  const double part = 0.5 * of->h;
+  *M = of->start * mass_at(at->t - part, *at->q - part * *at->v) +
+       of->end * mass_at(at->t + part, *at->q + part * *at->v) +
+       (1.0 - of->start - of->end) * mass_at(at->t, *at->q);
+}
+
+static void chosen_force(const void* self, const saltus_point* at, double* F) {
+  (void)self;
+  *F = -5.0 * sin(*at->q) + 0.5 * cos(2.0 * at->t) - 0.3 * *at->v;
+}
+
+static void chosen_force_q(const void* self, const saltus_point* at, double* F_q) {
+  (void)self;
+  *F_q = -5.0 * cos(*at->q);
+}
+
+static void chosen_force_v(const void* self, const saltus_point* at, double* F_v) {
+  (void)self, (void)at;
+  *F_v = -0.3;
+}
+
+static double end_of(mass_choice of, int steps) {
+  static const saltus_system_ops ops = {.mass = chosen_mass,
+                                        .force = chosen_force,
+                                        .force_q = chosen_force_q,
+                                        .force_v = chosen_force_v};
+  of.h = 2.0 / steps;
+  const saltus_system sys = {.ops = &ops, .self = &of, .dims = {.nq = 1, .nv = 1}};
+  const saltus_scheme_def def = {.scheme = mean, .system = &sys};
+  saltus_scheme* scheme;
+  assert_int_equal(saltus_scheme_create(&def, &scheme), SALTUS_OK);
+  double q = 0.5;
+  double v = 1.0;
+  saltus_state x = {0.0, &q, &v};
+  for (int n = 0; n < steps; n++) {
+    assert_int_equal(saltus_scheme_step(scheme, of.h, &x, NULL), SALTUS_OK);
+  }
+  saltus_scheme_destroy(scheme);
+  return q;
+}
+
+static void both_choices_of_the_mass_have_order_two(void** state) {
+  (void)state;
+  static const struct {
+    mass_choice of;
+    double ratio;
+  } cases[] = {{{.h = 0.0}, 4.0}, {{.start = 0.5, .end = 0.5}, 4.0}, {{.start = 1.0}, 2.0}};
+  const double limit = end_of(cases[0].of, 8192);
+  for (int i = 0; i < 3; i++) {
+    const double error[2] = {end_of(cases[i].of, 256) - limit, end_of(cases[i].of, 512) - limit};
+    assert_near(error[0] / error[1], cases[i].ratio, 0.1);
+  }
+}
+
 /* v' = -w^2 q: one step is a matrix of determinant 1 with eigenvalues on the unit circle, for every
  * h w; as printed its spectral radius grows to sqrt(2). */
 static void an_oscillator_keeps_its_amplitude_at_any_step(void** state) {
@@ -479,6 +545,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(forces_and_masses_that_change_keep_order_two),
       cmocka_unit_test(a_free_body_turns_with_the_errors_of_the_methods),
+      cmocka_unit_test(both_choices_of_the_mass_have_order_two),
       cmocka_unit_test(an_oscillator_keeps_its_amplitude_at_any_step),
       cmocka_unit_test(joints_have_the_errors_of_the_methods),
       cmocka_unit_test(redundant_joints_do_not_change_the_motion),

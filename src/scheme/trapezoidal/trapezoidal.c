@@ -16,6 +16,7 @@
  */
 #include "scheme/trapezoidal/trapezoidal.h"
 
+#include "base/log.h"
 #include "base/number.h"
 #include "math/matrix.h"
 
@@ -374,6 +375,25 @@ static void accept_whole(saltusi_trapezoid* w) {
   w->located = false;
 }
 
+/* Substeps that become shorter than the option end the location of events in this step (section 9). */
+static bool locates(saltusi_trapezoid* w) {
+  enum { SUCCESSION = 2 };
+  if (w->short_substeps < SUCCESSION) {
+    return true;
+  }
+  if (!w->unlocated) {
+    w->unlocated = true;
+    saltusi_log(w->s->log, SALTUS_LEVEL_WARNING,
+                "from t = %.17g on, events of the step are not located (substep_min = %g): order 1",
+                w->t, w->o->substep_min);
+  }
+  return false;
+}
+
+static void count_short(saltusi_trapezoid* w, double length) {
+  w->short_substeps = length < w->o->substep_min * w->s->h ? w->short_substeps + 1 : 0;
+}
+
 /* One substep: to a collision, to a transition, or to the end. */
 static saltus_status substep(saltusi_trapezoid* w, int* transitions) {
   saltus_status status = choose_active(w);
@@ -385,7 +405,8 @@ static saltus_status substep(saltusi_trapezoid* w, int* transitions) {
     status = solve_whole(w);
   }
   double length = 0.0;
-  if (status == SALTUS_OK) {
+  const bool located = locates(w);
+  if (status == SALTUS_OK && located) {
     status = saltusi_trapezoid_collision(w, &length);
   }
   if (status != SALTUS_OK) {
@@ -393,15 +414,18 @@ static saltus_status substep(saltusi_trapezoid* w, int* transitions) {
   }
   if (length > 0.0) {
     w->located = false;
+    count_short(w, length);
     return collide(w, length);
   }
-  if (w->o->detection != 0 && !w->located && *transitions < w->o->events_max && w->law.count > 0) {
+  if (w->o->detection != 0 && located && !w->located && *transitions < w->o->events_max &&
+      w->law.count > 0) {
     status = saltusi_trapezoid_transition(w, &length);
   }
   if (status != SALTUS_OK) {
     return status;
   }
   if (length > 0.0) {
+    count_short(w, length);
     saltusi_trapezoid_add_impulses(w, w->trial.P, false);
     saltusi_trapezoid_dense_add(w, length, w->trial.v);
     take_state(w, w->trial.q, w->trial.v);
@@ -450,6 +474,7 @@ static saltus_status start_step(saltusi_trapezoid* w) {
   w->located = false;
   w->measured = false;
   w->struck = false;
+  w->short_substeps = 0;
   take_state(w, s->q0, s->v0);
   saltusi_trapezoid_dense_clear(s->dense);
   memset(s->joint_impulses, 0, (size_t)d->nj * sizeof(double));

@@ -109,6 +109,8 @@ typedef struct saltusi_trapezoid {
   saltus_contact_step* summary; /* [nc] */
   bool located;                 /* the present state is a located event */
   bool indefinite;              /* A is indefinite; reported once */
+  int short_substeps;           /* in succession, below the option substep_min */
+  bool unlocated;               /* events of some step were not located; reported once */
 } saltusi_trapezoid;
 
 /* Gap up to which contacts are active, (7.1). */

@@ -49,6 +49,9 @@ static const saltus_field fields[] = {
                 "contacts with smaller gaps are active [m]"),
     SALTUS_REAL(options_struct, contact_gap_h3, 0.0, 0.0, 1e12,
                 "times h^3: contacts with gaps smaller than that are active too [m/s^3]"),
+    SALTUS_REAL(options_struct, substep_min, 0.0, 0.0, 1.0,
+                "part of the step; after two shorter substeps in succession none of its events is "
+                "located: order 1; 0: all are [1]"),
     SALTUS_REAL(options_struct, rest, 2.0, 0.0, 1e6,
                 "active contacts slower than this many times what forces do in a step stop [1]"),
     SALTUSI_GAIN_FIELD(options_struct),
