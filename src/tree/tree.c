@@ -191,11 +191,17 @@ static void choose_operations(saltus_tree* tree) {
   };
 }
 
-/* Nonzeros of a row: the velocities on the paths of its bodies; 0: all velocities. */
-static int row_width(const saltus_tree* tree) {
-  const int each = tree->plane ? 3 : 6, inner = tree->inner->dims.row_width;
-  const long long width = (long long)(inner / each + (inner % each > 0)) * tree->longest;
-  return inner == 0 || inner / each >= 64 || width >= tree->axes ? 0 : (int)width;
+/* Nonzeros of a row: the velocities on the paths of its bodies; 0: all velocities. A row of the mechanism has two bodies at
+ * most, a row by formula as many as it has nonzeros. */
+static int row_width(const saltus_tree* tree, const saltus_mechanism* m) {
+  const int each = tree->plane ? 3 : 6;
+  const saltus_dims *in = &tree->inner->dims, *own = &m->system.dims;
+  const bool formulas =
+      in->nj > own->nj || in->nc > own->nc || tree->inner->dry_count > m->system.dry_count;
+  const int most = in->row_width < m->free_count ? in->row_width : m->free_count;
+  const int bodies = formulas ? most : in->row_width / each + (in->row_width % each > 0);
+  const long long width = (long long)bodies * tree->longest;
+  return in->row_width == 0 || bodies >= 64 || width >= tree->axes ? 0 : (int)width;
 }
 
 static saltus_status complete(saltus_tree* tree, const saltus_mechanism* m,
@@ -219,7 +225,7 @@ static saltus_status complete(saltus_tree* tree, const saltus_mechanism* m,
   s->ops = &tree->ops;
   s->self = tree;
   s->dims.nv = tree->axes;
-  s->dims.row_width = row_width(tree);
+  s->dims.row_width = row_width(tree, m);
   s->dims.scratch = saltusi_tree_lay_out(tree, NULL, NULL);
   s->traits &= SALTUS_CHANGING_CONTACTS | SALTUS_STILL_OBSTACLES;
   s->structure = NULL;

@@ -114,7 +114,9 @@ static void write_shape(saltusi_robot_text* t, const saltusi_robot_link* link,
                                       "mesh", "ellipsoid", "half-space"};
   const bool moves = link->body >= 0;
   saltusi_robot_put(t, "{name: %s, %s: {", shape->label,
-                    shape->kind == SALTUSI_ROBOT_MESH && moves ? "hull" : kinds[shape->kind]);
+                    shape->kind == SALTUSI_ROBOT_MESH && (moves || t->robot->mjcf != NULL)
+                        ? "hull"
+                        : kinds[shape->kind]);
   if (shape->kind == SALTUSI_ROBOT_BOX || shape->kind == SALTUSI_ROBOT_ELLIPSOID) {
     saltusi_robot_put(t, "size: ");
     saltusi_robot_put_list(t, shape->size, 3, 0.0);

@@ -511,6 +511,29 @@ static const scene_case cases[] = {
      "  - {name: j3, type: prismatic, between: [b2, c1], actuator: \"-50*j3.position^3 - "
      "3*tanh(j3.position')\"}\n",
      1.0, 1e-6},
+    {"constraints by formulas of joints of two and of three trees",
+     "saltus: 1\nworld: {dimension: 3, coordinates: %s}\nbodies:\n"
+     "  a: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 0, 0.5]}\n"
+     "  b: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 1, 0.5]}\n"
+     "  c: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 2, 0.5]}\n"
+     "  d: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 3, 0.5]}\n"
+     "markers:\n"
+     "  a0: {point: [0, 0, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  a1: {body: a, point: [0, 0, -0.5], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  b0: {point: [0, 1, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  b1: {body: b, point: [0, 0, -0.5], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  c0: {point: [0, 2, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  c1: {body: c, point: [0, 0, -0.5], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  d0: {point: [0, 3, 0], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "  d1: {body: d, point: [0, 0, -0.5], orientation: {rpy: [pi/2, 0, 0]}}\n"
+     "joints:\n"
+     "  - {name: j1, type: revolute, between: [a0, a1], spring: {stiffness: 5, rest: 0.3}}\n"
+     "  - {name: j2, type: revolute, between: [b0, b1], spring: {stiffness: 6, rest: 0.3}}\n"
+     "  - {name: j3, type: revolute, between: [c0, c1], spring: {stiffness: 7, rest: 0.3}}\n"
+     "  - {name: j4, type: revolute, between: [d0, d1], spring: {stiffness: 8, rest: 0.3}}\n"
+     "  - {name: pair, constraint: j1.angle + 2*j2.angle}\n"
+     "  - {name: sum, constraint: j2.angle - j3.angle + j4.angle}\n",
+     1.0, 1e-7},
     {"a drive, a gear and an input",
      "saltus: 1\nworld: {coordinates: %s}\ninputs: {u: 0.3}\n"
      "bodies:\n  a: {mass: 1, inertia: 0.1, position: [0.5, 0]}\n"
