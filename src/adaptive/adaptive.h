@@ -196,6 +196,7 @@ struct saltusi_search {
   saltusi_found* found;
   int found_count;
   bool* hits;             /* [nc] closes its gap together with the first event; saltusi_mark_hits */
+  double* dismissed;      /* [nc] part of the step in which roots of a pair are no contacts */
   int searched;           /* contact of the search that exceeded its limit */
   double* probe;          /* [ny] a state inside the trial step */
   double* probe_rate;     /* [ny] and its rate */
@@ -428,7 +429,7 @@ saltus_status saltusi_feature_list_within(saltusi_search* search, double t, cons
 saltus_status saltusi_find_guards(saltusi_search* search);
 saltus_status saltusi_find_feature_hit(saltusi_search* search, int key);
 /* If the first event is a root of a separation monitor, it becomes that of the contact that touches there. */
-saltus_status saltusi_resolve_hits(saltusi_search* search);
+saltus_status saltusi_resolve_hits(saltusi_search* search, bool* again);
 /* The contact with the largest penetration above the tolerance, independent of the result of the search; -1: none.
  * Makes a list of contacts. */
 saltus_status saltusi_deepest(saltusi_search* search, double t, const double* q, int* deepest);

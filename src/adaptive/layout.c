@@ -228,6 +228,7 @@ static void layout_search(saltusi_search* s, const saltus_system* sys,
   s->node_rate = SALTUS_PUSH2(arena, double, SALTUSI_NODES, o->nl);
   s->found = SALTUS_PUSH(arena, saltusi_found, 10 * o->nc + switches);
   s->hits = SALTUS_PUSH(arena, bool, o->nc);
+  s->dismissed = SALTUS_PUSH(arena, double, o->nc);
   s->probe = SALTUS_PUSH(arena, double, o->ny);
   s->probe_rate = SALTUS_PUSH(arena, double, o->ny);
   s->x = SALTUS_PUSH(arena, double, o->nv);

@@ -506,8 +506,9 @@ static saltus_status find_pair_root(saltusi_search* search, int key) {
   const double shortest =
       1.0 / 64.0; /* of subintervals that are divided further: bounds of gaps exclude the rest */
   const double end = saltusi_found_end(search), reach = 2.0 * near_reach(search->o);
-  double left[STACK][2] = {{0.0, end}};
-  int count = end > 0.0 ? 1 : 0; /* an event at the start leaves nothing to search */
+  const double from = search->dismissed[key];
+  double left[STACK][2] = {{from, end}};
+  int count = end > from ? 1 : 0; /* an event at the start leaves nothing to search */
   bool found = false;
   saltus_status status = SALTUS_OK;
   saltusi_count_search(search, true); /* searches without bounds are counted there */
@@ -546,7 +547,8 @@ saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
     return SALTUS_OK; /* not in this swept query */
   }
   bool there = false;
-  saltus_status status = search->o->watch[key] ? SALTUS_OK : is_there_already(search, key, &there);
+  const bool seen = search->o->watch[key] || search->dismissed[key] > 0.0;
+  saltus_status status = seen ? SALTUS_OK : is_there_already(search, key, &there);
   if (status != SALTUS_OK || there) {
     saltusi_found_add(search, (saltusi_found){.kind = SALTUSI_FOUND_HIT,
                                               .key = key,
@@ -559,7 +561,7 @@ saltus_status saltusi_find_feature_hit(saltusi_search* search, int key) {
   }
   bool found;
   return search->o->watch[key] || !saltusi_trajectory_clears(search->sys)
-             ? find_root(search, key, 0.0, saltusi_found_end(search), &found)
+             ? find_root(search, key, search->dismissed[key], saltusi_found_end(search), &found)
              : find_pair_root(search, key);
 }
 
@@ -579,8 +581,9 @@ static int touching_contact(const saltusi_search* search, int key) {
   return best;
 }
 
-saltus_status saltusi_resolve_hits(saltusi_search* search) {
-  assert(search != NULL);
+saltus_status saltusi_resolve_hits(saltusi_search* search, bool* again) {
+  assert(search != NULL && again != NULL);
+  *again = false;
   while (search->found_count > 0) {
     saltusi_found* first = &search->found[0];
     bool sure = first->kind != SALTUSI_FOUND_HIT ||
@@ -599,7 +602,9 @@ saltus_status saltusi_resolve_hits(saltusi_search* search) {
       first->key = key;
       return SALTUS_OK;
     }
-    /* nothing touches there: saltusi_check_end() refuses the step if it ends below zero */
+    /* nothing touches there; what was searched up to this root alone is searched again behind it */
+    search->dismissed[first->key] = fmax(first->theta, DBL_MIN);
+    *again = true;
     memmove(first, first + 1, (size_t)(--search->found_count) * sizeof *first);
   }
   return SALTUS_OK;

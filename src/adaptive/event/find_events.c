@@ -759,8 +759,9 @@ void saltusi_mark_hits(saltusi_search* search, const saltusi_found* event) {
   }
 }
 
-saltus_status saltusi_find_events(saltusi_search* search) {
-  assert(search != NULL);
+/* One search over the trial step; *again: it ended at roots that are no contacts. */
+static saltus_status find_once(saltusi_search* search, bool* again) {
+  *again = false;
   search->found_count = 0;
   saltus_status status = sample(search);
   for (int key = 0; key < search->o->nc && status == SALTUS_OK; key++) {
@@ -780,5 +781,17 @@ saltus_status saltusi_find_events(saltusi_search* search) {
   }
   status = status == SALTUS_OK ? find_forces(search) : status;
   sort_found(search);
-  return status == SALTUS_OK && search->o->featured ? saltusi_resolve_hits(search) : status;
+  return status == SALTUS_OK && search->o->featured ? saltusi_resolve_hits(search, again) : status;
+}
+
+saltus_status saltusi_find_events(saltusi_search* search) {
+  enum { SEARCHES = 16 };
+  assert(search != NULL);
+  bool again = true;
+  saltus_status status = SALTUS_OK;
+  memset(search->dismissed, 0, (size_t)search->o->nc * sizeof(double));
+  for (int k = 0; k < SEARCHES && again && status == SALTUS_OK; k++) {
+    status = find_once(search, &again);
+  }
+  return status == SALTUS_OK && again ? SALTUS_RETRY_SMALLER : status;
 }
