@@ -239,7 +239,7 @@ static const cli_option lab_options[] = {
 
 static const cli_option fit_options[] = {
     {"--evaluate", NULL, "errors of the given values, without a fit", false},
-    {"--set", "NAME=VALUE", "replaces a parameter; of an unknown: its first guess", true},
+    {"--set", "NAME=VALUE", "replaces a parameter; of an unknown: its initial guess", true},
     {"--window", "FROM:FRAMES", "window of the loss: start:all, or COLUMN:10", false},
     {"--where", "CONDITION", "experiments that are used, by columns of the index", false},
     {"--data", "FILE", "file of the measurements", false},
@@ -248,10 +248,10 @@ static const cli_option fit_options[] = {
     {"--profile", "NAMES", "loss over each of these parameters, the others estimated", false},
     {"--seed", "N", "of the parts and the drawn experiments; default 1", false},
     {"--time-limit", "S", "ends a run after so many seconds of computing time; default 10", false},
-    {"--threads", "N", "1 to 64; default as many as the machine has. The same bits", false},
+    {"--threads", "N", "1 to 64; default: all of the machine; results do not depend on it", false},
     {"-o", "FILE", "writes the errors of every experiment to FILE.csv", CLI_WRITES},
     {"--report", "FILE", "writes a page FILE.html with figures", CLI_WRITES},
-    {"--force", NULL, "replaces files that are there", CLI_ONCE},
+    {"--force", NULL, "overwrites existing files", CLI_ONCE},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };
@@ -286,7 +286,7 @@ static const cli_option optimize_options[] = {
     {"--time-limit", "S", "computing time after which a run counts as failed, seconds", false},
     {"--threads", "N", "1 to 64; default: all of the machine; results do not depend on it", false},
     {"-o", "FILE", "writes every evaluation to FILE.csv", CLI_WRITES},
-    {"--force", NULL, "replaces files that are there", CLI_ONCE},
+    {"--force", NULL, "overwrites existing files", CLI_ONCE},
     {"--json", NULL, "prints JSON", false},
     {"--help", NULL, "prints this text", false},
 };

@@ -205,10 +205,10 @@ static void print_bodies(const cli_costs* c, const cost_table* table) {
   const int count = table->pair != NULL ? c->costs.body_count : 0;
   const int shown = count < DEAREST ? count : DEAREST;
   if (count > 0) {
-    printf(
-        "By bodies, the most expensive %d of %d pairs%s: parts of finding contacts, and of contact "
-        "problems (contacts times iterations, %.4g in all):\n",
-        shown, count, count == c->costs.body_room ? " or more" : "", table->solving);
+    printf("By pair of bodies, the most expensive %d of %d pairs%s: parts of finding contacts, and "
+           "of contact "
+           "problems (contacts times iterations, %.4g in all):\n",
+           shown, count, count == c->costs.body_room ? " or more" : "", table->solving);
   }
   for (int i = 0; i < shown; i++) {
     const pair_parts* pair = &table->pair[i];

@@ -85,7 +85,7 @@ static void print_changing(const saltus_recording_data* data) {
     cli_error("no memory");
     return;
   }
-  printf("  contacts come and go: %lld of them, %lld row%s in all\n", count, data->table.count,
+  printf("  time-varying contacts: %lld, in %lld row%s\n", count, data->table.count,
          cli_plural(data->table.count));
   for (long long i = 0; i < count && i < SHOWN; i++) {
     char line[256];

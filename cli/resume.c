@@ -109,7 +109,7 @@ static int open_snapshot(const cli_args* args, cli_model* model, cli_resumption*
 }
 
 static int refuse_state(const cli_resumption* r, const char* what, const char* why) {
-  cli_error("%s: %s is not known at the end of a recording%s; a snapshot keeps it (saltus run "
+  cli_error("%s: %s is not part of a recording%s; a snapshot keeps it (saltus run "
             "--snapshot)",
             r->path, what, why);
   return CLI_USAGE;
@@ -204,8 +204,8 @@ static int take_state(const saltus_recording_data* data, const cli_model* model,
   }
   r->step = data->h != NULL && data->h[last] > 0.0 ? data->h[last] : model->view.step;
   if (data->error != NULL && data->error[last] > 0.0) {
-    cli_error("warning: %s was recorded under step control, which recordings do not name; the run "
-              "goes on with fixed steps of %g s. A snapshot keeps it",
+    cli_error("warning: %s was recorded under step control, which recordings do not contain; the "
+              "run continues with fixed steps of %g s. A snapshot keeps it",
               r->path, r->step);
   }
   return CLI_DONE;

@@ -52,7 +52,7 @@ static void warn_of_size(const run_job* j) {
     cli_error("warning: %s will have %.3g states and take about %.3g GB%s; --every N or "
               "--output-dt DT records fewer",
               j->path, frames, 1e-9 * bytes,
-              saltus_recording_doubles(j->recording) ? ", twice that while the run goes on" : "");
+              saltus_recording_doubles(j->recording) ? ", twice that during the run" : "");
   }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Saltus developers
-"""Language of comments, documents and commit subjects: terms of tools/terms.txt, width of prose.
+"""Language of comments, messages, documents and commit subjects: terms of tools/terms.txt, width of prose.
 
 usage: prose.py            prints what is left, by folder
        prose.py --show     every phrase with its place
@@ -61,12 +61,13 @@ STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|/\*.
 
 
 def prose_of(name, text):
-    """(line, text) of comments of sources and of prose of documents."""
+    """(line, text) of comments and messages of sources and of prose of documents."""
     if name.endswith(('.c', '.h', '.ts', '.mjs', '.js')):
         for found in STRING_OR_COMMENT.finditer(text):
-            see_header = 'SPDX' in found.group(0) and len(found.group(0)) < 205  # file.c - see file.h.
-            if found.group(0).startswith('/') and not see_header:
-                yield text.count('\n', 0, found.start()) + 1, found.group(0).strip('/*')
+            part = found.group(0)
+            see_header = 'SPDX' in part and len(part) < 205  # file.c - see file.h.
+            if (part.startswith('/') and not see_header) or (part.startswith('"') and len(part.split()) >= 3):  # messages too
+                yield text.count('\n', 0, found.start()) + 1, part.strip('/*"')
     elif name.endswith(('.py', '.sh', '.cmake', '.txt')) or '.' not in os.path.basename(name):
         for number, line in enumerate(text.split('\n'), 1):
             if '#' in line:

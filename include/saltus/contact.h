@@ -128,7 +128,7 @@ typedef struct saltus_friction_auto_options {
 
 /* "gauss-seidel" */
 typedef struct saltus_gauss_seidel_options {
-  int sweeps;
+  int iterations;
   int anderson; /* 1: accelerated */
 } saltus_gauss_seidel_options;
 
@@ -139,11 +139,11 @@ typedef struct saltus_interior_point_options {
   int polish;
 } saltus_interior_point_options;
 
-/* "momentum-sweeps" */
-typedef struct saltus_momentum_sweeps_options {
-  int sweeps;
-  double pressure; /* initial guess, in units of the typical impulse; 0: the given guess */
-} saltus_momentum_sweeps_options;
+/* "accelerated-gauss-seidel" */
+typedef struct saltus_accelerated_gauss_seidel_options {
+  int iterations;
+  double preload; /* initial guess, in units of the typical impulse; 0: the given guess */
+} saltus_accelerated_gauss_seidel_options;
 
 /* "semismooth-newton", "proximal" */
 typedef struct saltus_iteration_options {

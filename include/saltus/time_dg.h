@@ -35,13 +35,13 @@ typedef enum saltus_dg_impulses {
 } saltus_dg_impulses;
 
 typedef struct saltus_dg_options {
-  int degree;          /* of the velocity inside a step; with degree_tol the largest one */
-  int closure;         /* saltus_dg_closure */
-  int iteration;       /* saltus_dg_iteration */
-  double gap_tol;      /* m, a gap up to this is closed */
-  double velocity_tol; /* fraction of the velocities below which a contact stays closed */
-  double sweep_tol;    /* fraction of the velocities that ends the iteration */
-  int sweep_max;
+  int degree;           /* of the velocity inside a step; with degree_tol the largest one */
+  int closure;          /* saltus_dg_closure */
+  int iteration;        /* saltus_dg_iteration */
+  double gap_tol;       /* m, a gap up to this is closed */
+  double velocity_tol;  /* fraction of the velocities below which a contact stays closed */
+  double iteration_tol; /* fraction of the velocities that ends the iteration */
+  int iterations_max;
   int on_energy_gain; /* 0: warning, 1: error */
   int project_joints; /* 1: positions are projected onto the joints */
   int impulses;       /* saltus_dg_impulses */

@@ -41,7 +41,7 @@ typedef struct saltus_trapezoidal_options {
   int force_term;    /* 0: h F_q v; 1: (h/2) F_q v, as printed: order 1, unstable */
   int direction_pairs; /* pairs of opposite friction directions of a spatial contact */
   int decompression;   /* saltus_decompression_friction */
-  int detection;       /* 1: sticking, slipping and taking off are located inside the step */
+  int detection;       /* 1: transitions to stick, slip and take-off are located inside the step */
   int events_max;      /* largest number in one step */
   double contact_gap;  /* m, contacts with smaller gaps are active */
   /* Active contacts slower than this multiple of the velocity change by forces in a step stop */

@@ -77,7 +77,7 @@ class Contacts:
 
     def __getitem__(self, name: str) -> Contacts:
         if self.changing or self._column is not None:
-            raise KeyError("contacts that come and go have no columns; see table()")
+            raise KeyError("time-varying contacts have no columns; see table()")
         if name not in self.names:
             raise KeyError(f"no contact {name!r}; there are {', '.join(self.names) or 'none'}")
         return Contacts(self._data, self.names.index(name))

@@ -439,7 +439,7 @@ static saltus_status observe_slides(saltusi_adaptive* w) {
   }
   saltusi_log(
       w->log, SALTUS_LEVEL_ERROR,
-      "adaptive: the motion cannot go on along a discontinuity of a formula at t = %.17g s: "
+      "adaptive: the motion cannot continue along a discontinuity of a formula at t = %.17g s: "
       "the sign of a velocity switches a force, as in sign(x'), and drives the motion back "
       "to it from both sides, in %d steps of %.2g s; dry friction is a law of contacts and "
       "joints",

@@ -88,17 +88,17 @@ void saltusi_report_refusal(saltusi_adaptive* w, const saltusi_refusal* r) {
   assert(w != NULL && r != NULL);
   static const char* const reasons[] = {
       [SALTUSI_NOT_REFUSED] = "",
-      [SALTUSI_HIDDEN_FORCE] = "the force changes faster than steps can follow, on velocity",
-      [SALTUSI_HIDDEN_CONTACT] = "its surface changes faster than steps can follow: contact",
-      [SALTUSI_HIDDEN_JOINT] = "it changes faster than steps can follow: joint",
+      [SALTUSI_HIDDEN_FORCE] = "steps cannot resolve the change of the force on velocity",
+      [SALTUSI_HIDDEN_CONTACT] = "steps cannot resolve the change of its surface: contact",
+      [SALTUSI_HIDDEN_JOINT] = "steps cannot resolve its change: joint",
       [SALTUSI_OFF_SURFACE] = "an impact cannot be located: contact",
       [SALTUSI_FAR_PROJECTION] =
-          "joints and contacts cannot be held within the tolerance: position",
+          "joints and contacts cannot be satisfied within the tolerance: position",
       [SALTUSI_PENETRATION] = "a penetration cannot be resolved: contact",
-      [SALTUSI_EARLY_EVENT] = "events follow each other faster than steps can: contact",
-      [SALTUSI_POOR_MIDDLE] = "the motion inside a step is not what its ends say: value",
+      [SALTUSI_EARLY_EVENT] = "steps cannot resolve its events: contact",
+      [SALTUSI_POOR_MIDDLE] = "dense output inside a step is inaccurate: value",
       [SALTUSI_LONG_SEARCH] = "events cannot be excluded: contact",
-      [SALTUSI_SINGULAR_END] = "joints depend on each other: joint"};
+      [SALTUSI_SINGULAR_END] = "joints are linearly dependent: joint"};
   bool contact = r->why == SALTUSI_HIDDEN_CONTACT || r->why == SALTUSI_OFF_SURFACE ||
                  r->why == SALTUSI_PENETRATION || r->why == SALTUSI_LONG_SEARCH ||
                  r->why == SALTUSI_EARLY_EVENT;

@@ -112,10 +112,41 @@ static bool parse(const saltus_field* field, const char* text, double* value) {
   return true;
 }
 
+/* Names of options up to 0.9.0 and their successors. */
+static const char* const renamed[][2] = {
+    {"sweeps", "iterations"},
+    {"pressure", "preload"},
+    {"sweep_tol", "iteration_tol"},
+    {"sweep_max", "iterations_max"},
+};
+
+static bool has_option(const saltus_field_table* table, const char* name) {
+  for (int i = 0; i < table->count; i++) {
+    if (strcmp(table->fields[i].name, name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The present name of an option, with a warning where it has changed. */
+static const char* present_name(const saltus_field_table* table, const char* owner,
+                                const char* name, saltus_log log) {
+  for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+    if (strcmp(renamed[i][0], name) == 0 && has_option(table, renamed[i][1])) {
+      saltusi_log(log, SALTUS_LEVEL_WARNING, "%s: option \"%s\" is called \"%s\"", owner, name,
+                  renamed[i][1]);
+      return renamed[i][1];
+    }
+  }
+  return name;
+}
+
 saltus_status saltus_options_set(const saltus_field_table* table, void* options, const char* owner,
                                  const char* name, const char* text, saltus_log log) {
-  assert(table != NULL);
+  assert(table != NULL && name != NULL);
   char range[256];
+  name = present_name(table, owner, name, log);
   for (int i = 0; i < table->count; i++) {
     const saltus_field* field = &table->fields[i];
     if (strcmp(field->name, name) != 0) {

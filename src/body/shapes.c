@@ -131,7 +131,7 @@ static saltus_status check_frictions(const saltusi_definition* d) {
     if (!are_same(first->law, material->law)) {
       return saltusi_define_refuse(d, "materials", material->name,
                                    "its friction law is not that of \"%s\"; two laws have no mean, "
-                                   "say which it is by contact_pairs",
+                                   "give one of them by contact_pairs",
                                    first->name);
     }
   }

@@ -422,7 +422,7 @@ static void draw_head(cairo_t* cairo, const paper* p, int left_out) {
   const char* subtitle = p->sketch->subtitle != NULL ? p->sketch->subtitle : "";
   snprintf(text, sizeof text, "%s", subtitle);
   if (left_out > 0) {
-    snprintf(text, sizeof text, "%s%s%d labels found no room", subtitle,
+    snprintf(text, sizeof text, "%s%s%d labels did not fit", subtitle,
              subtitle[0] != '\0' ? "; " : "", left_out);
   }
   const saltusi_text_style style = {.size = SALTUSI_SIZE_SUBTITLE, .grey = 0.35, .room = room};

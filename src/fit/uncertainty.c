@@ -17,8 +17,7 @@
 static bool checked(const saltus_fit* fit, int count) {
   if (fit->unknowns == 0 || count < 1 || count > 100000) {
     saltusi_log(fit->def.log, SALTUS_LEVEL_ERROR,
-                "fit: %d fits beside the first are asked for, must be 1 to 100000, of an unknown",
-                count);
+                "fit: %d further fits are requested, must be 1 to 100000, of an unknown", count);
     return false;
   }
   return true;

@@ -187,7 +187,7 @@ static saltus_status read_entries(fe_source* s, growing* g, saltusi_entries* out
     }
   }
   if (market == 1 && read != expected) {
-    return fault(s, "has %d entries, the header says %g", read, expected);
+    return fault(s, "has %d entries, the header announces %g", read, expected);
   }
   out->rows = market == 1 ? declared : out->rows;
   return keep(s, g, out);

@@ -147,7 +147,7 @@ static saltusi_expr velocity(parser* p, const saltusi_token* t) {
     fail(p, t->offset, "accelerations such as \"%s''\" may not occur in formulas", t->name);
   } else if ((p->allowed & SALTUSI_ON_VELOCITY) == 0) {
     fail(p, t->offset, "velocities are not allowed here%s",
-         p->allowed == 0 ? ": a constant is wanted" : "");
+         p->allowed == 0 ? ": a constant is required" : "");
   } else {
     return saltusi_velocity(p->scope->graph, found->index);
   }
@@ -173,9 +173,9 @@ static const saltusi_name* find_thing(parser* p, const saltusi_token* t) {
   first.name[strcspn(first.name, ".")] = '\0';
   const saltusi_name* found = saltusi_names_find(p->scope->names, first.name);
   if (found == NULL && p->scope->things == NULL && p->allowed == 0) {
-    fail(p, t->offset, "\"%s\" is not allowed here: a constant is wanted", t->name);
+    fail(p, t->offset, "\"%s\" is not allowed here: a constant is required", t->name);
   } else if (found == NULL && p->allowed == SALTUSI_ON_TIME) {
-    fail(p, t->offset, "\"%s\" is not allowed here: a formula of time is wanted", t->name);
+    fail(p, t->offset, "\"%s\" is not allowed here: a formula of time is required", t->name);
   } else if (found == NULL && !saltusi_word_reserved(first.name)) {
     unknown(p, &first, false);
   } else if (found == NULL || found->kind != SALTUSI_THING) {
@@ -199,14 +199,14 @@ static void check_part(parser* p, const saltusi_token* t, saltusi_part_kind kind
          t->name);
   } else if (t->primes > 1 || (t->primes > 0 && kind != SALTUSI_PART_POSITION)) {
     fail(p, t->offset,
-         "\"%s%s\" is an acceleration or a rate of a result, which formulas do not know", t->name,
+         "\"%s%s\" is an acceleration or a rate of a result, which formulas do not have", t->name,
          t->primes > 1 ? "\'\'" : "\'");
   } else if (more != 0 && p->allowed == 0) {
-    fail(p, t->offset, "\"%s\" is not allowed here: a constant is wanted", t->name);
+    fail(p, t->offset, "\"%s\" is not allowed here: a constant is required", t->name);
   } else if ((more & SALTUSI_ON_VELOCITY) != 0) {
     fail(p, t->offset, "velocities are not allowed here");
   } else if (more != 0) {
-    fail(p, t->offset, "\"%s\" moves and is not allowed here: a formula of time is wanted",
+    fail(p, t->offset, "\"%s\" moves and is not allowed here: a formula of time is required",
          t->name);
   }
 }
@@ -258,14 +258,14 @@ static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   }
   if (strcmp(t->name, "t") == 0) {
     if ((p->allowed & SALTUSI_ON_TIME) == 0) {
-      fail(p, t->offset, "time t is not allowed here: a constant is wanted");
+      fail(p, t->offset, "time t is not allowed here: a constant is required");
     }
     return saltusi_time();
   }
   const saltusi_name* found = saltusi_names_find(p->scope->names, t->name);
   if (found != NULL && found->kind == SALTUSI_PARAMETER) {
     if (found->varies && p->allowed == 0) {
-      fail(p, t->offset, "\"%s\" differs between members: a constant is wanted", t->name);
+      fail(p, t->offset, "\"%s\" differs between members: a constant is required", t->name);
     }
     return found->varies ? found->expr : saltusi_constant(g, found->value);
   }
@@ -274,7 +274,7 @@ static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   }
   if (found != NULL && found->kind == SALTUSI_INPUT) {
     if (p->allowed == 0) {
-      fail(p, t->offset, "input \"%s\" is not allowed here: a constant is wanted", t->name);
+      fail(p, t->offset, "input \"%s\" is not allowed here: a constant is required", t->name);
     } else if (p->scope->without_inputs != NULL) {
       fail(p, t->offset, "input \"%s\" is not allowed here: %s", t->name, p->scope->without_inputs);
     }
@@ -282,7 +282,7 @@ static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   }
   if (found != NULL) {
     if ((p->allowed & SALTUSI_ON_POSITION) == 0) {
-      fail(p, t->offset, "coordinate \"%s\" is not allowed here: a constant is wanted", t->name);
+      fail(p, t->offset, "coordinate \"%s\" is not allowed here: a constant is required", t->name);
     }
     return saltusi_position(found->index);
   }
@@ -353,13 +353,13 @@ static saltusi_expr thing_call(parser* p, const saltusi_token* name, int functio
   const bool moves = e >= 0 && (saltusi_depends(p->scope->graph, e) & SALTUSI_ON_VELOCITY) != 0;
   e = name->primes > 0 && e >= 0 && !moves ? saltusi_rate(p->scope->graph, e) : e;
   if (name->primes > 0 && moves) {
-    fail(p, name->offset, "%s' is an acceleration, which formulas do not know", name->name);
+    fail(p, name->offset, "%s' is an acceleration, which formulas do not have", name->name);
   } else if (e >= 0 && moves && (p->allowed & SALTUSI_ON_VELOCITY) == 0 && p->allowed != 0) {
     fail(p, name->offset, "velocities are not allowed here");
   } else if (e < 0) {
     fail(p, name->offset, "%s takes the names of two markers or bodies", name->name);
   } else if ((saltusi_depends(p->scope->graph, e) & ~p->allowed) != 0) {
-    fail(p, name->offset, "%s is not allowed here: %s is wanted", name->name,
+    fail(p, name->offset, "%s is not allowed here: %s is required", name->name,
          p->allowed == 0 ? "a constant" : "a formula of time");
   }
   return p->failed ? 0 : e;

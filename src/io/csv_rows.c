@@ -134,7 +134,7 @@ static saltus_status cut(const saltusi_rows_reading* in, const char* path, long 
   if (strcmp(data->status, "running") != 0) {
     saltusi_log(
         in->log, SALTUS_LEVEL_ERROR,
-        "%s: does not have the number of contacts that the recording says: it is damaged or "
+        "%s: does not have the number of contacts that the recording announces: it is damaged or "
         "of another run",
         path);
     return SALTUS_ERR_INPUT;

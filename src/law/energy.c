@@ -75,7 +75,7 @@ static const char* newton_gains(int count, const saltus_impact_contact* contact)
       (most == 0.0 && least_T == 0.0 && most_T == 0.0)) {
     return NULL;
   }
-  return "Newton's law with friction creates energy where slip turns round, unless one tangential "
+  return "Newton's law with friction creates energy where slip reverses, unless one tangential "
          "restitution for all contacts is at least every normal one";
 }
 
@@ -88,7 +88,7 @@ const char* saltus_impact_can_gain(const saltus_impacts* rule, int count,
   bool different = false;
   bool friction = false;
   if (order == SALTUS_ORDER_OWN) {
-    return "the energy of a law of one's own is not known beforehand";
+    return "the energy of a user-defined law is not known in advance";
   }
   if (order == SALTUS_ORDER_LZB || order == SALTUS_ORDER_MOREAU) {
     return NULL;
@@ -97,7 +97,7 @@ const char* saltus_impact_can_gain(const saltus_impacts* rule, int count,
     const saltus_impact_contact* c = &contact[i];
     bool frictional = has_friction(c);
     if (c->impact == SALTUS_IMPACT_OWN) {
-      return "the energy of a law of one's own is not known beforehand";
+      return "the energy of a user-defined law is not known in advance";
     }
     if (frictional && c->e_N > 0.0 && c->impact == SALTUS_IMPACT_POISSON_PRINTED) {
       return "Poisson's law whose restituted impulse has no friction can create energy even with "
@@ -116,8 +116,8 @@ const char* saltus_impact_can_gain(const saltus_impacts* rule, int count,
     return why;
   }
   if (poisson && friction && order == SALTUS_ORDER_SIMULTANEOUS && (different || newton)) {
-    return "Poisson's law with friction can create energy where contacts of different restitution "
-           "strike together";
+    return "Poisson's law with friction can create energy in simultaneous impacts of different "
+           "restitution";
   }
   return NULL;
 }

@@ -79,14 +79,14 @@ saltus_status saltusi_matrix_impact(saltusi_laws* laws, const saltus_impacts* ru
     x[i] = after[i] - laws->u[laws->set[i]];
   }
   if (!saltusi_lu_factor(n, laws->part_W, laws->pivot, 1e-12)) {
-    return refuse(log, "contacts that depend on each other (W is singular) have no such law");
+    return refuse(log, "linearly dependent contacts (W is singular) have no such law");
   }
   saltusi_lu_solve(n, laws->part_W, laws->pivot, x);
   if (is_negative(n, after) || is_negative(n, x)) {
     return refuse(log, is_negative(n, x)
                            ? "a contact would have to pull (W^-1 (1 + E) U- has a "
                              "positive entry)"
-                           : "contacts would go on approaching (E U- has a positive entry)");
+                           : "contacts would continue to approach (E U- has a positive entry)");
   }
   memcpy(after, x, (size_t)n * sizeof(double));
   memset(laws->P, 0, (size_t)impact->rows * sizeof(double));

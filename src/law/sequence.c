@@ -124,8 +124,8 @@ saltus_status saltusi_sequence(saltusi_laws* laws, const saltus_impacts* rule,
   }
   result->unfinished = true;
   saltusi_log(log, SALTUS_LEVEL_WARNING,
-              "impact: a sequence of %d impacts of single contacts does not end; what is left was "
-              "taken at once, without restitution",
+              "impact: a sequence of %d impacts of single contacts does not end; the remainder was "
+              "solved as one impact without restitution",
               HITS_MAX);
   for (int i = 0; i < impact->count; i++) {
     laws->contact[i].e_N = 0.0;

@@ -280,7 +280,7 @@ static saltus_status run(saltusi_laws* laws, const saltus_impacts* rule,
     }
   }
   saltusi_log(log, SALTUS_LEVEL_ERROR,
-              "an impact with friction that depends on slip does not settle in %d rounds",
+              "an impact with friction that depends on slip does not converge in %d iterations",
               SALTUSI_CURVE_ROUNDS_IMPACT);
   return SALTUS_ERR_STALLED;
 }

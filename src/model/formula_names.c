@@ -90,7 +90,7 @@ static saltus_status report_cycle(saltusi_formula_builder* b, const visit* stack
   }
   const saltus_formula_parameter* last = &b->def->parameters[stack[depth - 1].parameter];
   saltus_formula_text f = saltusi_formula_called(b, &last->value, "parameter", last->name);
-  saltusi_formula_error(b->def->log, &f, offset, "parameters depend on each other: %s%s", path,
+  saltusi_formula_error(b->def->log, &f, offset, "circular definition of parameters: %s%s", path,
                         b->def->parameters[again].name);
   return SALTUS_ERR_INPUT;
 }

@@ -335,7 +335,7 @@ static saltus_status report_failure(const global_tolerance_search* s, double par
                                     saltus_status status) {
   if (status != SALTUS_ERR_STOPPED && status != SALTUS_ERR_MEMORY) {
     saltusi_log(s->run->def.log, SALTUS_LEVEL_ERROR,
-                "run: with %g of the tolerance, to know the error of the motion: %s", part,
+                "run: with %g of the tolerance, to estimate the global error: %s", part,
                 s->failure.text[0] != '\0' ? s->failure.text : saltus_status_text(status));
   }
   return status;
@@ -418,17 +418,17 @@ static void explain(global_tolerance_search* s) {
     snprintf(why, sizeof why, "; with less %s", s->failure.text);
   }
   if (s->tried < 2) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR,
-                "run: to know the motion to %g, steps need a smaller tolerance than scheme %s "
-                "allows%s",
-                out->rtol, set->scheme->name, why);
+    saltusi_log(
+        log, SALTUS_LEVEL_ERROR,
+        "run: a global error of %g requires steps of a smaller tolerance than scheme %s allows%s",
+        out->rtol, set->scheme->name, why);
     return;
   }
   const trial *a = &s->trials[s->tried - 2], *b = &s->trials[s->tried - 1];
   int first = known_until(s);
   if (first == s->count) { /* they agree, but not better than those before */
     saltusi_log(log, SALTUS_LEVEL_ERROR,
-                "run: that the motion is known to %g cannot be shown: runs whose steps have the "
+                "run: a global error of %g cannot be shown: runs whose steps have the "
                 "tolerances %.2g and %.2g differ by %.2g of it, no less than those with larger "
                 "ones%s",
                 out->rtol, a->part * out->rtol, b->part * out->rtol, a->distance, why);
@@ -442,11 +442,10 @@ static void explain(global_tolerance_search* s) {
                   1.1 * safety * a->distance * out->rtol);
   }
   saltusi_log(log, SALTUS_LEVEL_ERROR,
-              "run: the motion cannot be known to %g up to t = %g s %s, only up to t = %.6g s: "
-              "then runs whose steps have the tolerances %.2g and %.2g are apart by more than "
-              "half of it; up to the end errors of steps grow at least %.2g "
-              "times%s. Ask for an earlier "
-              "end%s",
+              "run: a global error of %g cannot be reached up to t = %g s %s, only up to t = %.6g "
+              "s: then runs whose steps have the tolerances %.2g and %.2g differ by more than half "
+              "of it; up to the end errors of steps grow at least %.2g "
+              "times%s. Give an earlier end%s",
               out->rtol, set->until, s->failed > 0 ? "by this scheme" : "in double precision",
               out->predictable, a->part * out->rtol, b->part * out->rtol, out->amplification, why,
               reach);

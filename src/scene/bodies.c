@@ -196,7 +196,8 @@ static void read_inertia(saltusi_scene_builder* b, const saltusi_yaml_node* item
   const bool has_mass = saltusi_yaml_find(item, "mass") != NULL;
   if (density != NULL && (has_mass || node != NULL)) {
     saltusi_reader_fail(&b->reader, density,
-                        "body " SALTUSI_QUOTE " has a density and %s; shapes and density say both",
+                        "body " SALTUSI_QUOTE
+                        " has a density and %s, which follow from shapes and density",
                         body->name, has_mass ? "a mass" : "an inertia");
     return;
   }

@@ -169,7 +169,7 @@ static void read_coordinates(saltusi_scene_builder* b, const saltusi_yaml_node* 
   } else if (own != NULL && has.angle && has.position) {
     saltusi_reader_fail(&b->reader, own,
                         "joint " SALTUSI_QUOTE
-                        " turns and slides; say which under \"angle\" and \"position\"",
+                        " has an angle and a position; give this under \"angle\" and \"position\"",
                         joint->name);
   } else if ((angle != NULL && !has.angle) || (position != NULL && !has.position)) {
     saltusi_reader_fail(&b->reader, angle != NULL && !has.angle ? angle : position,

@@ -121,7 +121,7 @@ static double read_coefficients(saltusi_scene_builder* b, const saltusi_yaml_nod
   } else if (has(node, "across") && !has(node, "along")) {
     wrong = "friction has across and no along";
   } else if (has(node, "curve") && (has(node, "kinetic") || has(node, "speed"))) {
-    wrong = "friction has a curve, which says all that kinetic and speed do";
+    wrong = "friction has a curve, which replaces kinetic and speed";
   } else if (has(node, "speed") != (has(node, "speed") && has(node, "kinetic"))) {
     wrong = "friction has a speed and no kinetic coefficient";
   } else if (has(node, "exponent") && !has(node, "speed")) {

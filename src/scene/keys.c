@@ -13,7 +13,7 @@
 
 static const saltus_scene_key scene_keys[] = {
     {"", "saltus", "number", "version of the format: 1"},
-    {"", "name", "text", "what the scene shows, for titles"},
+    {"", "name", "text", "title of the scene"},
     {"", "description", "text", "more about it; not used in computations"},
 };
 
@@ -27,7 +27,7 @@ static const saltus_scene_key model_keys[] = {
     {"", "bodies", "mapping", "rigid bodies"},
     {"", "beams", "mapping", "flexible beams, belts and cables as chains of links"},
     {"", "markers", "mapping", "points with axes, on bodies or in the world"},
-    {"", "materials", "mapping", "what shapes are made of"},
+    {"", "materials", "mapping", "materials of shapes"},
     {"", "contact_pairs", "list", "exceptions for contacts between shapes"},
     {"", "forces", "mapping of formulas, or list",
      "generalized forces beyond the potential [unit], by coordinate; or forces at markers"},
@@ -36,14 +36,14 @@ static const saltus_scene_key model_keys[] = {
     {"", "contacts", "list", "unilateral constraints"},
     {"", "elements", "list", "machine elements between markers: clearances, stops, cams, gears"},
     {"", "dry_friction", "list", "dry friction of velocities that are no contact's slip"},
-    {"", "impacts", "mapping",
-     "how several contacts strike together, and what a gain of energy means"},
+    {"", "impacts", "mapping", "law of simultaneous impacts, and response to a gain of energy"},
 };
 
 static const saltus_scene_key running_keys[] = {
-    {"", "outputs", "mapping of formulas", "what else is recorded and drawn, by name"},
-    {"", "events", "mapping of formulas", "what is reported when it passes through zero, by name"},
-    {"", "view", "list", "what reports draw by formulas; bodies and shapes draw themselves"},
+    {"", "outputs", "mapping of formulas",
+     "additional quantities that are recorded and drawn, by name"},
+    {"", "events", "mapping of formulas", "functions whose zeros are reported, by name"},
+    {"", "view", "list", "drawings by formulas; bodies and shapes are drawn automatically"},
     {"", "simulate", "mapping", "how to run it; the command line overrides"},
     {"", "record", "mapping", "what to keep"},
     {"", "reference", "text", "reference problem or CSV file with the exact motion"},
@@ -268,7 +268,7 @@ static const saltus_scene_key force_keys[] = {
 static const saltus_scene_key spring_keys[] = {
     {"springs[]", "name", "text", "name, for messages"},
     {"springs[]", "elongation", "formula",
-     "what is stretched [rad or m], zero at rest, of positions and time"},
+     "elongation [rad or m], zero at rest, of positions and time"},
     {"springs[]", "stiffness", "formula, or list",
      "force for each elongation [N m/rad or N/m], >= 0; default 0"},
     {"springs[]", "damping", "formula, or list",
@@ -283,7 +283,7 @@ static const saltus_scene_key spring_keys[] = {
 
 static const saltus_scene_key joint_keys[] = {
     {"joints[]", "name", "text", "name, unique"},
-    {"joints[]", "constraint", "formula", "what has to stay zero [unit], of positions and time"},
+    {"joints[]", "constraint", "formula", "function that stays zero [unit], of positions and time"},
     {"joints[]", "velocity", "formula",
      "velocity that stays zero [unit], linear in velocities: a nonholonomic constraint"},
     {"joints[]", "type", "text",
@@ -412,13 +412,13 @@ static const saltus_scene_key friction_keys[] = {
 static const saltus_scene_key impact_keys[] = {
     {"impacts", "order", "word", "simultaneous, sequential, lzb or moreau; default simultaneous"},
     {"impacts", "pick", "word",
-     "who is next in a sequence: fastest, first, last, cyclic or events; default fastest"},
+     "next contact of a sequence: fastest, first, last, cyclic or events; default fastest"},
     {"impacts", "exponent", "formula", "of the springs of lzb, 1 to 3; default 1"},
     {"impacts", "stiffness", "mapping of formulas", "ratios for lzb by contact; default 1"},
     {"impacts", "restitution", "formula", "of order moreau: of all contacts, 0 to 1"},
     {"impacts", "energy", "word",
      "after a gain: report, cap, poisson, energetic, tangential or stop; default report"},
-    {"impacts", "matrix", "mapping", "contacts that strike by U+ = -E U-"},
+    {"impacts", "matrix", "mapping", "contacts with the impact law U+ = -E U-"},
     {"impacts.matrix", "contacts", "list of names", "contacts without friction"},
     {"impacts.matrix", "rows", "list of lists of formulas", "E, row by row"},
 };
@@ -498,13 +498,13 @@ static const saltus_scene_key fit_keys[] = {
     {"fit.start.NAME", "columns", "list of names", "of the index: positions, then velocities"},
     {"fit.start.NAME", "free", "true or false", "estimated for every experiment; default false"},
     {"fit.unknown.NAME", "bounds", "list of formulas", "least and largest value; default none"},
-    {"fit.unknown.NAME", "prior", "mapping", "distribution known before; default none"},
+    {"fit.unknown.NAME", "prior", "mapping", "prior distribution; default none"},
     {"fit.unknown.NAME", "step", "formula", "of differences; default 1e-3 of the bounds"},
     {"fit.unknown.NAME.prior", "normal", "list of formulas", "mean and standard deviation"},
     {"fit.window", "from", "text", "start, or column of the index with a frame; default start"},
     {"fit.window", "frames", "whole number", "number of frames behind it; default all"},
     {"fit.loss", "kind", "word", "squares, huber, soft-l1 or cauchy"},
-    {"fit.method", "iterations", "whole number", "most of them; default 60"},
+    {"fit.method", "iterations", "whole number", "limit of iterations; default 60"},
     {"fit.method", "tolerance", "formula", "least change, in parts of the bounds; default 1e-7"},
 };
 
@@ -519,7 +519,7 @@ static const saltus_scene_key optimize_keys[] = {
     {"optimize", "samples", "whole number", "of the random axes; default 1"},
     {"optimize", "method", "word", "auto, gradient, local or global; default auto"},
     {"optimize", "tolerance", "number", "least change, in parts of the bounds; default 1e-6"},
-    {"optimize", "evaluations", "whole number", "most of one search; default 1000"},
+    {"optimize", "evaluations", "whole number", "limit of evaluations of one search; default 1000"},
 };
 
 static const saltus_scene_key record_keys[] = {

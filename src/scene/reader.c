@@ -43,7 +43,7 @@ bool saltusi_reader_expect(saltusi_reader* reader, const saltusi_yaml_node* node
                            saltusi_yaml_kind kind, const char* what) {
   assert(reader != NULL && node != NULL);
   if (node->absent) {
-    saltusi_reader_fail(reader, node, "%s has nothing behind it; give %s", what,
+    saltusi_reader_fail(reader, node, "%s has no value; give %s", what,
                         saltusi_yaml_kind_name(kind));
     return false;
   }

@@ -36,7 +36,7 @@ static void read_version(saltusi_scene_builder* b) {
   const saltusi_yaml_node* node = saltusi_scene_get(b, "saltus");
   if (node == NULL) {
     saltusi_reader_fail(&b->reader, b->root,
-                        "\"saltus\" is missing; a scene says its version, \"saltus: 1\"");
+                        "\"saltus\" is missing; a scene has a version, \"saltus: 1\"");
   }
   const char* version = saltusi_reader_text(&b->reader, node, "saltus");
   if (version != NULL && strcmp(version, "1") != 0) {

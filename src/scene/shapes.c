@@ -303,12 +303,11 @@ static void read_contact_pairs(saltusi_scene_builder* b) {
                          pair->impact_friction != 0.0;
     const bool touches = saltusi_scene_flag(b, collide, "collide");
     if (collide != NULL && !touches && numbers) {
-      saltusi_reader_fail(&b->reader, collide, "collide is false, so a law means nothing here");
+      saltusi_reader_fail(&b->reader, collide, "collide is false, so a law has no effect here");
     } else if (collide == NULL && !numbers) {
-      saltusi_reader_fail(
-          &b->reader, item,
-          "a contact pair says nothing; give friction, impact_friction, restitution, "
-          "tangential_restitution, impact, stiffness or collide");
+      saltusi_reader_fail(&b->reader, item,
+                          "a contact pair is empty; give friction, impact_friction, restitution, "
+                          "tangential_restitution, impact, stiffness or collide");
     }
     pair->touch = numbers ? SALTUS_TOUCH_LAW : touches ? SALTUS_TOUCH_ALWAYS : SALTUS_TOUCH_NEVER;
   }
@@ -388,7 +387,7 @@ saltus_status saltusi_scene_overlaps(saltusi_scene_builder* b) {
     const double* n = worst.direction;
     saltusi_reader_fail(&b->reader, node_of(b, worst.shapes[0]),
                         "shapes " SALTUSI_QUOTE " and " SALTUSI_QUOTE
-                        " lie %.6g m in each other at the start%s; move the first by (%.6g, %.6g, "
+                        " overlap by %.6g m at the start%s; move the first by (%.6g, %.6g, "
                         "%.6g) m, let saltus check --separate do it, or let them not collide",
                         worst.shapes[0], worst.shapes[1], worst.depth,
                         count > 1 ? ", and others do" : "", worst.depth * n[0], worst.depth * n[1],

@@ -24,11 +24,10 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_adaptive_options, atol_velocity, 0.0, 0.0, 1e300,
                 "absolute tolerance of velocities; 0: the same number as atol"),
     SALTUS_REAL(saltus_adaptive_options, h_max, 0.0, 0.0, 1e300, "longest step; 0: none [s]"),
-    SALTUS_REAL(saltus_adaptive_options, h_first, 0.0, 0.0, 1e300,
-                "first step; 0: chosen by the motion [s]"),
+    SALTUS_REAL(saltus_adaptive_options, h_first, 0.0, 0.0, 1e300, "first step; 0: automatic [s]"),
     SALTUS_CHOICE(saltus_adaptive_options, on_energy_gain, SALTUS_GAIN_REPORT,
                   SALTUS_GAIN_TANGENTIAL, gain_answers,
-                  "answer to an impact whose law creates energy"),
+                  "response to an impact whose law creates energy"),
     SALTUS_CHOICE(saltus_adaptive_options, accept_degraded, 0, 1, no_yes,
                   "whether a run may end although captured intervals exceed the tolerance"),
 };

@@ -32,9 +32,9 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
   }
   bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
   if (changing && (ops->info.treats & SALTUS_TREATS_CHANGING_CONTACTS) == 0) {
-    saltusi_log(
-        log, SALTUS_LEVEL_ERROR,
-        "scheme %s does not treat contacts that come and go; the set of this system changes", name);
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "scheme %s does not treat time-varying contact sets, such as that of this system",
+                name);
     return SALTUS_ERR_UNSUPPORTED;
   }
   if (sys->ops->advance != NULL && (ops->info.treats & SALTUS_TREATS_MAPS) == 0) {
@@ -44,8 +44,8 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
   }
   if (saltusi_impacts_special(sys) && (ops->info.treats & SALTUS_TREATS_LAWS) == 0) {
     saltusi_log(log, SALTUS_LEVEL_ERROR,
-                "scheme %s treats Newton's and Poisson's impact laws of contacts that strike at "
-                "once; the system asks for others",
+                "scheme %s treats Newton's and Poisson's laws of simultaneous impacts; the system "
+                "has another one",
                 name);
     return SALTUS_ERR_UNSUPPORTED;
   }
@@ -337,8 +337,9 @@ saltus_status saltusi_scheme_grow(saltus_scheme* scheme) {
   assert(scheme != NULL);
   saltusi_step_capacity room = scheme->eval.room;
   if (room.wanted[SALTUSI_CAPACITY_CONTACTS] > CONTACTS_MOST) {
-    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s: room for %zu contacts, at most %d",
-                scheme->ops->info.name, room.wanted[SALTUSI_CAPACITY_CONTACTS], CONTACTS_MOST);
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: a capacity of %zu contacts, at most %d", scheme->ops->info.name,
+                room.wanted[SALTUSI_CAPACITY_CONTACTS], CONTACTS_MOST);
     return SALTUS_ERR_BOUND;
   }
   if (room.wanted[SALTUSI_CAPACITY_CONTACTS] > 0) {

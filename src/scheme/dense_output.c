@@ -241,8 +241,8 @@ saltus_status saltus_scheme_dense_contact(saltus_scheme* scheme, double t, saltu
                                           int key, saltus_contact_inside* contact) {
   assert(scheme != NULL && contact != NULL);
   if (scheme->ops->dense_contact == NULL) {
-    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
-                "scheme %s does not know its contact forces inside a step", scheme->ops->info.name);
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR, "scheme %s has no contact forces inside a step",
+                scheme->ops->info.name);
     return SALTUS_ERR_UNSUPPORTED;
   }
   if (key < 0 || key >= scheme->eval.sys.dims.nc) {

@@ -13,8 +13,9 @@
 
 /* The option of schemes with friction: without friction Newton's law creates no energy. */
 #define SALTUSI_GAIN_FIELD(S)                                                                      \
-  SALTUS_CHOICE(S, on_energy_gain, 0, 1, saltusi_energy_gain_names,                                \
-                "answer to an impact whose law creates energy: a warning, or the end of the run")
+  SALTUS_CHOICE(                                                                                   \
+      S, on_energy_gain, 0, 1, saltusi_energy_gain_names,                                          \
+      "response to an impact whose law creates energy: a warning, or the end of the run")
 
 extern const char* const saltusi_energy_gain_names[];
 

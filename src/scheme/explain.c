@@ -173,16 +173,15 @@ static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, dou
     saltusi_log(
         scheme->log, SALTUS_LEVEL_ERROR,
         "scheme %s: the step from t = %.17g with h = %g failed: up to t = %.10g s contact %s "
-        "has a mean %s force of %.4g N, Coulomb's law allows %.4g N; a smaller step may obey it",
+        "has a mean %s force of %.4g N, Coulomb's law allows %.4g N; a smaller step may satisfy it",
         scheme->ops->info.name, t, h, bound->t, contact, bound->what, bound->value, bound->limit);
     return;
   }
   if (bound->kind == SALTUSI_BOUND_IMPACT) {
-    saltusi_log(
-        scheme->log, SALTUS_LEVEL_ERROR,
-        "scheme %s: the step from t = %.17g with h = %g failed: at t = %.10g s no impulse of "
-        "contact %s obeys its impact law with this friction: joints wedge it",
-        scheme->ops->info.name, t, h, bound->t, contact);
+    saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
+                "scheme %s: the step from t = %.17g with h = %g failed: at t = %.10g s no impulse "
+                "of contact %s satisfies its impact law with this friction: joints wedge it",
+                scheme->ops->info.name, t, h, bound->t, contact);
     return;
   }
   if (bound->kind == SALTUSI_BOUND_PENETRATION) {
@@ -194,7 +193,7 @@ static void explain_bound(saltus_scheme* scheme, const saltusi_bound* bound, dou
     return;
   }
   saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
-              "scheme %s: the step from t = %.17g with h = %g was given up at t = %.10g s after "
+              "scheme %s: the step from t = %.17g with h = %g was abandoned at t = %.10g s after "
               "%lld %s, the next at contact %s; a smaller step has fewer",
               scheme->ops->info.name, t, h, bound->t, bound->count, bound->what, contact);
 }
@@ -234,7 +233,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
       !reported && bound.what == NULL && find_undefined(scheme, undefined, sizeof undefined);
   const char* name = scheme->ops->info.name;
   if (status == SALTUS_ERR_SYSTEM) {
-    const char* text = "it asks for more room whatever it gets";
+    const char* text = "its demand for capacity grows without bound";
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: in the step from t = %.17g s the system failed: %s", name, t,
                 saltusi_failed(&scheme->eval) ? scheme->eval.failure->text : text);
@@ -247,7 +246,7 @@ saltus_status saltusi_scheme_explain(saltus_scheme* scheme, saltus_status status
     const int key = scheme->gain.contact;
     saltusi_log(scheme->log, SALTUS_LEVEL_ERROR,
                 "scheme %s: the impact at contact %s, t = %.10g s, creates %g J: Newton's law "
-                "with friction can; on_energy_gain=report goes on with a warning",
+                "with friction can; on_energy_gain=report continues with a warning",
                 name,
                 saltusi_key_label(&scheme->eval, key, saltusi_scheme_law(scheme, key), contact),
                 scheme->gain.t, scheme->gain.energy_change);

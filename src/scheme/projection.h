@@ -25,7 +25,7 @@
 
 #define SALTUSI_PROJECTION_FIELD(S)                                                                \
   SALTUS_CHOICE(S, project_joints, 0, 1, saltusi_projection_names,                                 \
-                "positions at the end of a step are moved back onto the joints")
+                "positions at the end of a step are projected onto the joints")
 
 extern const char* const saltusi_projection_names[];
 

@@ -53,7 +53,7 @@ typedef struct splitting_work {
 static const saltus_field contact_fields[] = {
     SALTUSI_PROJECTION_FIELD(saltus_splitting_options),
     SALTUS_REAL(saltus_splitting_options, rebound_height, 0.0, 0.0, 1e3,
-                "a contact that would rebound less closes; 0: when the flight fits one step [m]"),
+                "contacts with a lower rebound close; 0: if the flight fits into one step [m]"),
 };
 
 #define CONTACT_TABLE SALTUSI_TABLE(saltus_splitting_options, contact_fields)

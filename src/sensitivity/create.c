@@ -40,8 +40,7 @@ saltus_status saltus_sensitivity_check(const saltus_system* sys, saltus_log log)
   assert(sys != NULL);
   const char* why = NULL;
   if ((sys->traits & SALTUS_CHANGING_CONTACTS) != 0) {
-    why =
-        "contacts of shapes come and go; only contacts that are always the same are differentiated";
+    why = "contact sets of shapes vary in time; only fixed sets are differentiated";
   } else if (sys->dry_count > 0) {
     why = "dry friction of joints is not differentiated";
   } else if (sys->dims.nc > SALTUSI_PHASE_CONTACTS) {

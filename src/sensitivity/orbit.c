@@ -130,8 +130,8 @@ static saltus_status evaluate(saltus_orbit* o, const double* z, saltus_log log) 
   }
   const saltus_sensitivity_view* v = saltus_sensitivity_get_view(run);
   if (!timed && !v->at_section) {
-    saltusi_log(log, SALTUS_LEVEL_ERROR, "orbit: it does not come back to its section within %g s",
-                s.until - s.t0);
+    saltusi_log(log, SALTUS_LEVEL_ERROR,
+                "orbit: the motion does not return to its section within %g s", s.until - s.t0);
     saltus_sensitivity_destroy(run);
     return SALTUS_ERR_BOUND;
   }
@@ -252,7 +252,7 @@ static saltus_status check_time(saltus_orbit* o) {
   if (!same && status != SALTUS_ERR_STOPPED && status != SALTUS_ERR_MEMORY) {
     saltusi_log(o->def.log, SALTUS_LEVEL_ERROR,
                 "orbit: the motion depends on the time at which it starts, which a section does "
-                "not say; give the period of what drives it");
+                "not determine; give the period of the excitation");
     return SALTUS_ERR_UNSUPPORTED;
   }
   return same ? SALTUS_OK : status;
@@ -272,17 +272,17 @@ static saltus_status find(saltus_orbit* o) {
     status = improve(o);
     done++;
     if (status != SALTUS_OK) {
-      saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-                  "orbit: no orbit was found near the start; after %d iteration%s it came back to "
-                  "within %.3g of itself",
-                  done, done == 1 ? "" : "s", before);
+      saltusi_log(
+          def->log, SALTUS_LEVEL_ERROR,
+          "orbit: no orbit was found near the start; the return error after %d iteration%s is %.3g",
+          done, done == 1 ? "" : "s", before);
       return status;
     }
   }
   if (o->residual > def->accuracy) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-                "orbit: after %d iterations it comes back to within %.3g of itself, %.3g asked",
-                done, o->residual, def->accuracy);
+                "orbit: after %d iterations the return error is %.3g, %.3g is required", done,
+                o->residual, def->accuracy);
     return SALTUS_ERR_BOUND;
   }
   o->view.iterations = done;

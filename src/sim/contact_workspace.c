@@ -128,7 +128,8 @@ static saltus_status grow(saltus_sim* sim, size_t wanted) {
   }
   size_t room = before + before / 2 > wanted ? before + before / 2 : wanted;
   if (room > INT_MAX / 8) {
-    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: no room for %zu contacts", wanted);
+    saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR, "simulation: no capacity for %zu contacts",
+                wanted);
     return SALTUS_ERR_MEMORY;
   }
   saltus_status status = take_block(sim, (int)room);

@@ -271,7 +271,7 @@ static saltus_status give_up(saltus_sim* sim, saltus_status status, double h) {
     return saltusi_scheme_explain(sim->scheme, status, sim->now.t, h);
   }
   saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
-              "step control: %d attempts used up at t = %.17g s with h = %g s (steps_max)",
+              "step control: %d trial steps used up at t = %.17g s with h = %g s (steps_max)",
               sim->control->options.steps_max, sim->now.t, h);
   return SALTUS_ERR_STOPPED;
 }

@@ -28,11 +28,11 @@ static const char* const switches[] = {"off", "on", NULL};
         SALTUS_REAL(saltus_control_options, reject_most, reject_, 0.1, 1.0,                        \
                     "largest factor after a rejection [1]"),                                       \
         SALTUS_CHOICE(saltus_control_options, order, order_, SALTUS_ORDER_EMBEDDED, orders,        \
-                      "order of the local error that the step is chosen by"),                      \
+                      "order of the local error for the selection of steps"),                      \
         SALTUS_CHOICE(saltus_control_options, violation, violation_, 1, switches,                  \
                       "whether new penetration counts as an error"),                               \
         SALTUS_INT(saltus_control_options, steps_max, 100000000, 1, 2147483647,                    \
-                   "attempts before the run gives up"),                                            \
+                   "limit of trial steps of a run"),                                               \
   }
 
 static const saltus_field order_0[] = FIELDS(SALTUS_ORDER_0, 0, 1.0, 0.5, 5.0, 1.0);
@@ -47,7 +47,7 @@ static const saltus_field embedded[] = FIELDS(SALTUS_ORDER_EMBEDDED, 1, 0.9, 0.2
   { fields, sizeof fields / sizeof fields[0], sizeof(saltus_control_options) }
 
 static const saltus_control_info registry[] = {
-    {"variable-order", "order by what happens in the step, new violation counted; recommended",
+    {"variable-order", "order by the events in the step, new violation counted; recommended",
      "Acary 2009, (67)-(70), with a robust choice of the order", TABLE(variable)},
     {"order-0", "step doubling with local error of order 0", "Acary 2009, (67)", TABLE(order_0)},
     {"violation", "order 0, and new violation counts as an error",

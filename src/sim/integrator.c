@@ -377,7 +377,7 @@ static saltus_status find_forces(saltus_integrator* it, double t, const saltusi_
   saltus_status status = check_time(it, t);
   if (status == SALTUS_OK && it->steps == 0) {
     saltusi_log(it->log, SALTUS_LEVEL_ERROR,
-                "integrator: forces are known after the first advance");
+                "integrator: forces are available after the first advance");
     return SALTUS_ERR_RANGE;
   }
   if (status == SALTUS_OK) {

@@ -48,10 +48,10 @@ static saltus_status check_record_times(const saltus_sim_def* def,
   bool inside = list || def->record_dt > 0.0 || def->record_jumps || def->record_middles;
   bool knows = scheme == NULL || (scheme->dense && (scheme->locates_events || !def->record_jumps));
   if (inside && !knows) {
-    saltusi_log(def->log, SALTUS_LEVEL_ERROR,
-                "scheme %s does not know its motion between the ends of its steps: it can be "
-                "recorded every n-th step, not at given times",
-                scheme->name);
+    saltusi_log(
+        def->log, SALTUS_LEVEL_ERROR,
+        "scheme %s has no dense output: it can be recorded every n-th step, not at given times",
+        scheme->name);
     return SALTUS_ERR_UNSUPPORTED;
   }
   return SALTUS_OK;

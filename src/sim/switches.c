@@ -257,7 +257,7 @@ saltus_status saltusi_switch_all(saltus_sim* sim) {
   }
   if (round == ROUNDS) {
     saltusi_log(sim->def.log, SALTUS_LEVEL_ERROR,
-                "simulation: events that set inputs set each other off for ever at t = %.17g s",
+                "simulation: events that set inputs trigger each other endlessly at t = %.17g s",
                 sim->now.t);
     return SALTUS_ERR_RANGE;
   }

@@ -86,8 +86,8 @@ static bool is_finite_point(const saltus_system* sys, const saltus_point* at) {
 /* Checks of a list as a whole. */
 static saltus_status check_list(const saltus_point* at, const saltus_contact_list* said) {
   if (said->count < 0 || said->count > said->capacity) {
-    saltus_fail(at, "%d contacts are listed at t = %.10g s; there is room for %d", said->count,
-                at->t, said->capacity);
+    saltus_fail(at, "%d contacts are listed at t = %.10g s; the capacity is %d", said->count, at->t,
+                said->capacity);
     return SALTUS_ERR_SYSTEM;
   }
   if (!(said->reach >= 0.0)) {

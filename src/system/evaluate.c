@@ -161,8 +161,8 @@ void saltusi_contact_list_layout(saltusi_contact_list* list, const saltus_dims* 
 saltus_status saltusi_contacts_refuse(const saltus_system* sys, const saltus_point* at) {
   assert(sys != NULL && at != NULL);
   saltus_fail(at,
-              "more or other contacts are listed at t = %.10g s than the %d of a fixed set; a set "
-              "that changes says so by SALTUS_CHANGING_CONTACTS",
+              "more or other contacts are listed at t = %.10g s than the %d of a fixed set; a "
+              "time-varying set is declared by SALTUS_CHANGING_CONTACTS",
               at->t, sys->dims.nc);
   return SALTUS_ERR_SYSTEM;
 }

@@ -43,10 +43,10 @@ static const char* wrong_cone(const saltus_contact_law* law) {
 static const char* wrong_curve(const saltus_contact_law* law) {
   const saltus_friction_law* f = law->friction;
   if ((int)f->curve < 0 || f->curve > SALTUS_CURVE_OWN) {
-    return "its curve is none that is known";
+    return "its curve is unknown";
   }
   if (f->curve == SALTUS_CURVE_OWN && (f->own == NULL || f->own->coefficient == NULL)) {
-    return "its curve is its own, and it has no function";
+    return "its curve is user-defined and has no function";
   }
   const bool falls = f->curve == SALTUS_CURVE_KINETIC || f->curve == SALTUS_CURVE_STRIBECK;
   if (falls && !(f->kinetic >= 0.0 && f->kinetic <= law->mu)) {
@@ -71,7 +71,7 @@ static const char* wrong_parts(const saltus_contact_law* law) {
     return "viscous friction and rolling need tangents";
   }
   if ((int)f->patch < 0 || f->patch > SALTUS_PATCH_HERTZ) {
-    return "its patch is none that is known";
+    return "its patch is unknown";
   }
   if (f->patch != SALTUS_PATCH_NONE && !(f->radius > 0.0 && f->radius <= 1e300)) {
     return "the radius of the patch must be positive and finite";

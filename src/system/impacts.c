@@ -43,10 +43,10 @@ static saltus_status check_contact(const saltus_contact_law* law, int i, saltus_
                     law->impact == SALTUS_IMPACT_PATH_NEWTON ||
                     law->impact == SALTUS_IMPACT_PATH_POISSON;
   if ((int)law->impact < 0 || law->impact > SALTUS_IMPACT_OWN) {
-    return refuse_contact(log, i, law, "its impact law is none that is known");
+    return refuse_contact(log, i, law, "its impact law is unknown");
   }
   if (law->impact == SALTUS_IMPACT_OWN && (law->own == NULL || law->own->apply == NULL)) {
-    return refuse_contact(log, i, law, "its impact law is its own, and it has no function");
+    return refuse_contact(log, i, law, "its impact law is user-defined and has no function");
   }
   if (law->own != NULL && SALTUSI_RESERVED_CHECK(law->own, "saltus_own_impact", log) != SALTUS_OK) {
     return SALTUS_ERR_RANGE;
@@ -73,7 +73,7 @@ static saltus_status check_matrix(const saltus_system* system, saltus_log log) {
     return refuse(log, "matrix_count", n, "0 without a matrix and its contacts");
   }
   if (n > 0 && (system->traits & SALTUS_CHANGING_CONTACTS) != 0) {
-    return refuse(log, "matrix_count", n, "0 where contacts come and go");
+    return refuse(log, "matrix_count", n, "0 for a time-varying contact set");
   }
   for (int i = 0; i < n; i++) {
     bool known = rule->matrix_contact[i] >= 0 && rule->matrix_contact[i] < system->law_count;
@@ -115,7 +115,7 @@ static saltus_status check_rule(const saltus_system* system, saltus_log log) {
     return refuse(log, "restitution", rule->restitution, "between 0 and 1");
   }
   if (rule->order == SALTUS_ORDER_OWN && (rule->own == NULL || rule->own->apply == NULL)) {
-    return refuse(log, "order", rule->order, "another one without a function of one's own");
+    return refuse(log, "order", rule->order, "another one without a user-defined function");
   }
   return check_matrix(system, log);
 }

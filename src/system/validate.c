@@ -55,7 +55,7 @@ static saltus_status check_maps(const saltus_system* system, saltus_log log) {
     return SALTUS_ERR_RANGE;
   }
   const char* why = other ? "dims.nq is not dims.nv"
-                          : "rate, advance and difference say one map q' = N(q) v together";
+                          : "rate, advance and difference define one map q' = N(q) v together";
   if (ops->advance == NULL || ops->rate == NULL || ops->difference == NULL) {
     return missing(log,
                    ops->advance == NULL ? "advance"
@@ -108,7 +108,8 @@ static saltus_status check_callbacks(const saltus_system* system, saltus_log log
                    changing ? "the set of contacts changes" : "dims.nc is not 0");
   }
   if (ops->sweep != NULL && ops->gaps == NULL) {
-    return missing(log, "gaps", "contacts of a sweep are looked at where they are not listed");
+    return missing(log, "gaps",
+                   "contacts of a swept query are evaluated where they are not listed");
   }
   if (ops->guards != NULL && (ops->gaps == NULL || ops->sweep == NULL || ops->place == NULL)) {
     return missing(log,

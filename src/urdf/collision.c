@@ -179,6 +179,6 @@ void saltusi_robot_read_collisions(saltusi_robot* robot, const saltusi_xml_node*
     robot->shaped = true;
     saltusi_robot_note(robot, link->shapes[0].line,
                        "contacts of <collision> parts have no friction and no restitution: URDF "
-                       "does not say any; `materials` of the scene do");
+                       "specifies none; `materials` of the scene do");
   }
 }

@@ -148,8 +148,7 @@ static void expand(saltusi_robot* robot, saltusi_xml_node* node, const char* fol
       return;
     }
     if (depth > SALTUSI_XML_DEPTH) {
-      saltusi_robot_refuse(robot, n->line, "more than %d elements inside each other",
-                           SALTUSI_XML_DEPTH);
+      saltusi_robot_refuse(robot, n->line, "more than %d nested elements", SALTUSI_XML_DEPTH);
       return;
     }
     /* the included elements take the place of the element and are expanded themselves */

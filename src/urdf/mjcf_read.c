@@ -241,7 +241,7 @@ saltus_status saltusi_mjcf_read(saltusi_robot* robot, const saltusi_xml_node* ro
   if (def->base != SALTUS_URDF_BASE_DEFAULT) {
     saltusi_robot_refuse(
         robot, root->line,
-        "the joints of an MJCF file say which bodies are free: --base is for URDF");
+        "the joints of an MJCF file determine which bodies are free: --base is for URDF");
   } else if (def->friction > 0.0 && !def->floor) {
     saltusi_robot_refuse(robot, root->line,
                          "geoms of MJCF have their own friction: --friction is that of --ground");

@@ -73,7 +73,7 @@ static void start_element(void* user, const XML_Char* name, const XML_Char** att
     return;
   }
   if (b->depth == SALTUSI_XML_DEPTH) {
-    refuse(b, "more than %d elements inside each other", SALTUSI_XML_DEPTH);
+    refuse(b, "more than %d nested elements", SALTUSI_XML_DEPTH);
     return;
   }
   saltusi_xml_node* node = SALTUSI_TAKE(b->pool, saltusi_xml_node, 1);

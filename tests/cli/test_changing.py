@@ -29,7 +29,7 @@ class Changing(Cli):
         for name in formats():
             text = saltus('info', FOLDER / name).stdout
             self.assertIn('a time-varying contact set', text)
-            self.assertIn('contacts come and go: 48 of them, 72 rows in all', text)
+            self.assertIn('time-varying contacts: 48, in 72 rows', text)
             self.assertIn('and 28 more (--contacts prints all)', text)
             out = json.loads(saltus('info', FOLDER / name, '--json').stdout)
             self.assertEqual((out['contacts'], out['contact_rows'], out['impacts']), (48, 72, 40))

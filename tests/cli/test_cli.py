@@ -468,7 +468,7 @@ class Recordings(Cli):
             self.assertAlmostEqual(t, 0.007 * k, delta=1e-15 * max(k, 1))
         self.assertEqual(times[-1], 3.0)
         self.refused('run', 'ball', '--step', '0.1', '--output-dt', '0.01',
-                     says='does not know its motion between the ends of its steps')
+                     says='has no dense output: it can be recorded every n-th step')
         self.refused('run', 'ball', '--step', '0.1', '--output-dt', '0', says='--output-dt is')
         self.refused('run', 'ball', '--step', '0.1', '--output-dt', '1', '--every', '2',
                      says='exclude each other')

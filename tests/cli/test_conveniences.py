@@ -171,8 +171,8 @@ class TolerancesOfTheMotion(Cli):
         path = self.folder / 'run.h5'
         result = saltus('run', self.scene(CHAOS), '-o', path, '--json')
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr, r'cannot be known to 1e-06 up to t = 30 s in double precision, only up to '
-                                        r't = [78]\.\d+ s: .*\. Ask for an earlier end')
+        self.assertRegex(result.stderr, r'a global error of 1e-06 cannot be reached up to t = 30 s in double precision, only up to '
+                                        r't = [78]\.\d+ s: .*\. Give an earlier end')
         self.assertFalse(path.exists())
         out = json.loads(result.stdout)
         self.assertEqual(out['status'], 'the requested accuracy cannot be reached')
@@ -312,7 +312,7 @@ class Resumed(Cli):
             kept = self.folder / 'kept.snapshot'
             self.state('resume', path, '--until', '1.5', '-o', rest, '--snapshot', kept, '--force')
             self.assertAlmostEqual(self.state('resume', kept, '--until', '2')[1]['x'], -1.375, delta=1e-9)
-            self.refused('resume', rest, '--until', '2', says='which inputs its events have set is not known')
+            self.refused('resume', rest, '--until', '2', says='which inputs its events have set is not part of a recording')
         (self.folder / 'first.events.csv').unlink()
         self.refused('resume', path, '--until', '2', says='a recording without events; a snapshot keeps it')
 
@@ -327,7 +327,7 @@ class Resumed(Cli):
                 self.state('run', scene, '--tol', '1e-9', '--until', until, '-o', path, '--force')
                 self.assertAlmostEqual(self.state('resume', path, '--until', '3')[1]['x'], whole, delta=1e-8)
             self.state('run', scene, '--tol', '1e-9', '--until', '2', '-o', path, '--force')
-            self.refused('resume', path, '--until', '3', says='whether a bond holds is not known')
+            self.refused('resume', path, '--until', '3', says='whether a bond holds is not part of a recording')
         self.refused('map', scene, '--period', '2*pi/3', '--over', 'F=10:11:2', says='bonds (adhesion)')
         self.refused('orbit', scene, '--period', '2*pi/3', says='bonds (adhesion)')
 

@@ -82,7 +82,7 @@ RIGHT = (
 )
 # scene, words, exit status, words of the error
 REFUSED = (
-    ('driven-arm', ('--tol', '1e-8'), 1, 'at t = 0.4809950868 s no impulse of contact "f.1 vertex 3 on world.1 plane" obeys'),
+    ('driven-arm', ('--tol', '1e-8'), 1, 'at t = 0.4809950868 s no impulse of contact "f.1 vertex 3 on world.1 plane" satisfies'),
     ('latch-back-on', (), 1, 'contact l does not hold where it is switched on'),
     ('joint-back-on', (), 1, 'joint s.dist does not hold where it is switched on'),
     ('torus-on-cone', ('--tol', '1e-8'), 1, 'events cannot be excluded: contact 2, b.1 circle on world.1 side'),

@@ -85,7 +85,7 @@ simulate: {until: 0.2, scheme: moreau-jean, step: 0.01}
         self.assertEqual(code, 0, said)
         self.assertIn('box and half-space: 1 pairs near each other and 4 contacts a step', text)
         self.assertIn('sphere and box: 1 pairs near each other and 1 contacts a step', text)
-        self.assertIn('By bodies, the most expensive 3 of 3 pairs:', text)
+        self.assertIn('By pair of bodies, the most expensive 3 of 3 pairs:', text)
         self.assertIn('c and world: 4 contacts a step', text)
         code, text, said = run(scene, '--costs', '--json')
         costs = {(c['first'], c['second']): c for c in json.loads(text)['costs']}

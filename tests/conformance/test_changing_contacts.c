@@ -568,7 +568,7 @@ static void a_list_that_cannot_be_is_refused(void** state) {
       {DISCS_NO_LAW, "s, must be between 0 and 1"},
       {DISCS_OTHER_LAW, "and had law"},
       {DISCS_NO_NUMBER, "s is not a number"},
-      {DISCS_TOO_MANY, "s; there is room for 12"},
+      {DISCS_TOO_MANY, "s; the capacity is 12"},
       {DISCS_BAD_REACH, "s has a reach of -1 m, must be at least 0"},
   };
   FOR_EVERY_ACCEPTING_SCHEME(info) {
@@ -604,7 +604,7 @@ static void a_scheme_that_cannot_refuses_by_name(void** state) {
     const course c = {.scheme = info->name, .h = 1e-3, .t_end = 0.2, .log = saltus_log_keep(&kept)};
     assert_int_equal(run(&d, &c, scene_q, scene_v).status, SALTUS_ERR_UNSUPPORTED);
     assert_says(kept, info->name);
-    assert_says(kept, "does not treat contacts that come and go");
+    assert_says(kept, "does not treat time-varying contact sets");
   }
 }
 

@@ -297,7 +297,7 @@ static void used_up_attempts_are_reported(void** state) {
   saltus_sim* sim;
   assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_OK);
   assert_int_equal(saltus_sim_run_until(sim, 10.0), SALTUS_ERR_STOPPED);
-  assert_says(kept, "50 attempts used up at t = ");
+  assert_says(kept, "50 trial steps used up at t = ");
   assert_true(saltus_sim_time(sim) > 0.0 && isfinite(saltus_sim_q(sim)[0]));
   saltus_sim_destroy(sim);
 }

@@ -443,7 +443,7 @@ static void follow_or_give_up(const saltus_scheme_info* info) {
   saltus_state x = {0.0, &q, &v};
   assert_int_equal(saltus_scheme_step(scheme, 10.0, &x, NULL), SALTUS_RETRY_SMALLER);
   assert_true(x.t == 0.0 && q == 0.0 && v == 0.01);
-  assert_says(kept, "was given up at t = ");
+  assert_says(kept, "was abandoned at t = ");
   assert_says(kept, "2000 sub-intervals between events, the next at contact 0 \"floor\"");
   saltus_step_report report;
   assert_int_equal(saltus_scheme_step(scheme, 1.0, &x, &report), SALTUS_OK);

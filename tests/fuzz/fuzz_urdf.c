@@ -55,7 +55,7 @@ static void read_back(const saltus_urdf_view* view, const char* robot) {
   const saltus_scene_def def = {.text = view->scene, .log = saltus_log_keep(&message)};
   saltus_scene* scene;
   saltus_status status = saltus_scene_create(&def, &scene);
-  const bool overlap = strstr(message.text, "in each other at the start") != NULL;
+  const bool overlap = strstr(message.text, " overlap by ") != NULL;
   const bool absent =
       strstr(message.text, "mesh ") != NULL && strstr(message.text, "cannot be opened") != NULL;
   if (status != SALTUS_OK && strstr(robot, "<constraint") == NULL &&

@@ -135,7 +135,7 @@ static void degree_zero_is_moreau_and_jean(void** state) {
     saltus_moreau_jean_options m = saltus_moreau_jean_options_default();
     m.theta = plus;
     m.gamma = 1.0;
-    m.newton_tol = o.sweep_tol;
+    m.newton_tol = o.iteration_tol;
     dg_errors a = measure("4.4", families[plus], &o, 1003);
     dg_errors b = measure("4.4", "moreau-jean", &m, 1003);
     assert_true(a.q_last == b.q_last && a.v_last == b.v_last && a.impacts == b.impacts);

@@ -694,8 +694,8 @@ static const struct {
     {HEAD "  2arm: {mass: 1, inertia: 1}\n", "does not start with a digit"},
     {HEAD "  arm: {mass: 1, inertia: 1, position: [1, 2, 3]}\n",
      "position has 3 numbers, must have 2"},
-    {HEAD "  arm: {mass: arm.x, inertia: 1}\n", "a constant is wanted"},
-    {HEAD ARM "  cam: {driven: {x: arm.x}}\n", "a formula of time is wanted"},
+    {HEAD "  arm: {mass: arm.x, inertia: 1}\n", "a constant is required"},
+    {HEAD ARM "  cam: {driven: {x: arm.x}}\n", "a formula of time is required"},
     {"saltus: 1\ninputs: {u: 0}\nbodies:\n" ARM "  cam: {driven: {x: u}}\n",
      "input \"u\" is not allowed here: what it moves would jump with it"},
     {HEAD

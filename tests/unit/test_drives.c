@@ -286,7 +286,7 @@ static void what_cannot_be_driven_is_refused(void** unused) {
       {"joints: [{name: j, type: revolute, between: [a, b], actuator: \"2*\"}]\n",
        "actuator of joint \"j\""},
       {"joints: [{name: j, type: revolute, between: [a, b], drive: {angle: \"rotor.x\"}}]\n",
-       "a formula of time is wanted"},
+       "a formula of time is required"},
       {"springs: [{between: [a, b], force: 3}]\n", "has a force: give an elongation"},
   };
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {

@@ -502,7 +502,7 @@ static void bad_parameters_are_named(void** state) {
   assert_int_equal(saltus_formula_constant(cyclic, 3, one, saltus_log_keep(&kept), &value),
                    SALTUS_ERR_INPUT);
   assert_string_equal(kept.text,
-                      "s.yaml:5:10: parameter \"c\": parameters depend on each other: b -> "
+                      "s.yaml:5:10: parameter \"c\": circular definition of parameters: b -> "
                       "c -> b\nsin(b)\n    ^");
   assert_int_equal(saltus_formula_constant(infinite, 1, one, saltus_log_keep(&kept), &value),
                    SALTUS_ERR_INPUT);
@@ -510,9 +510,9 @@ static void bad_parameters_are_named(void** state) {
                                  "number\n1/0\n^");
   assert_int_equal(saltus_formula_constant(timed, 1, one, saltus_log_keep(&kept), &value),
                    SALTUS_ERR_INPUT);
-  assert_string_equal(kept.text,
-                      "s.yaml:2:8: parameter \"a\": time t is not allowed here: a constant "
-                      "is wanted\n2*t\n  ^");
+  assert_string_equal(
+      kept.text,
+      "s.yaml:2:8: parameter \"a\": time t is not allowed here: a constant is required\n2*t\n  ^");
   assert_true(value == 5.0);
 }
 

@@ -54,7 +54,7 @@ static void mechanics_that_cannot_be_is_refused(void** state) {
   c = usual;
   c.friction = (saltus_formula_text)TEXT("x");
   kept = refused(T, c);
-  assert_says(kept, "coordinate \"x\" is not allowed here: a constant is wanted");
+  assert_says(kept, "coordinate \"x\" is not allowed here: a constant is required");
   c.gap = (saltus_formula_text)TEXT("y'");
   kept = refused(T, c);
   assert_says(kept, "gap of contact \"floor\": velocities are not allowed here");

@@ -117,12 +117,12 @@ static void a_wrong_name_is_answered_with_the_nearest(void** state) {
 static void options_out_of_range_are_refused_by_name(void** state) {
   (void)state;
   saltus_kept_message kept;
-  saltus_gauss_seidel_options options = {.sweeps = 0};
+  saltus_gauss_seidel_options options = {.iterations = 0};
   saltus_solver_def def = {
       .solver = "gauss-seidel", .options = &options, .log = saltus_log_keep(&kept)};
   saltus_friction_solver* solver;
   assert_int_equal(saltus_friction_solver_create(&def, &solver), SALTUS_ERR_RANGE);
-  assert_says(kept, "sweeps");
+  assert_says(kept, "iterations");
 }
 
 static void bad_problems_are_refused_with_a_reason(void** state) {
@@ -458,8 +458,9 @@ static void a_wedged_block_is_held_when_it_is_pressed(void** state) {
   pair p;
   make_pair(&p, 2, 2, W, q, mu);
   for (int pressed = 0; pressed < 2; pressed++) {
-    const saltus_momentum_sweeps_options options = {.sweeps = 100, .pressure = 10.0 * pressed};
-    const saltus_solver_def def = {.solver = "momentum-sweeps", .options = &options};
+    const saltus_accelerated_gauss_seidel_options options = {.iterations = 100,
+                                                             .preload = 10.0 * pressed};
+    const saltus_solver_def def = {.solver = "accelerated-gauss-seidel", .options = &options};
     double r[4] = {0};
     double u[4];
     saltus_solve_result result = solve_once(&def, &p.problem, 1e-12, r, u);

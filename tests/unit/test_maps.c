@@ -105,7 +105,7 @@ static void a_map_is_told_completely(void** state) {
   ops.rate = NULL;
   sys.dims.nq = sys.dims.nv;
   assert_int_equal(saltus_system_validate(&sys, saltus_log_keep(&kept)), SALTUS_ERR_RANGE);
-  assert_says(kept, "callback \"rate\" is missing: rate, advance and difference say one map");
+  assert_says(kept, "callback \"rate\" is missing: rate, advance and difference define one map");
 }
 
 /* A start with a few digits, or scaled, is the same start; one without a direction is none. */

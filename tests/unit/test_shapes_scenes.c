@@ -219,7 +219,7 @@ static void overlaps_are_refused_by_name_or_parted(void** state) {
   saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_ERR_INPUT);
   assert_says(kept, "s:4:");
-  assert_says(kept, "shapes \"left\" and \"middle\" lie 0.1 m in each other at the start");
+  assert_says(kept, "shapes \"left\" and \"middle\" overlap by 0.1 m at the start");
   assert_says(kept, "move the first by (-0.1, ");
   def.separate = true;
   assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
@@ -424,7 +424,7 @@ static void what_is_wrong_is_refused_with_its_place(void** state) {
        "its restitution is 2, must be between 0 and 1"},
       {BODY("{circle: {radius: 1}}") "contact_pairs: [{between: [b, bb], collide: false}]\n",
        "there is no shape, body with shapes, group or material of that name"},
-      {BODY("{circle: {radius: 1}}") "contact_pairs: [{between: [b, b]}]\n", "says nothing"},
+      {BODY("{circle: {radius: 1}}") "contact_pairs: [{between: [b, b]}]\n", "is empty; give"},
       /* a ball may touch the inside of a sphere, and another ball; two insides do not */
       {"saltus: 1\nworld: {dimension: 3}\nbodies:\n"
        "  a: {density: 1, shapes: [{sphere: {radius: 1}}]}\n"

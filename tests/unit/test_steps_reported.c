@@ -206,7 +206,7 @@ static void frames_stand_on_both_sides_of_every_impact(void** state) {
   def.h = 0.01;
   def.record_dt = 0.0;
   assert_int_equal(saltus_sim_create(&def, &sim), SALTUS_ERR_UNSUPPORTED);
-  assert_says(message, "does not know its motion");
+  assert_says(message, "has no dense output");
 }
 
 /* Frames of a changing set: velocities and times of the last one. */

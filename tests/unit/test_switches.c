@@ -180,7 +180,7 @@ static void a_circle_without_end_stops_the_run(void** unused) {
       "simulate: {until: 2}\n");
   const scene_outcome out = go(scene, "adaptive", 1e-8, 2.0);
   assert_int_equal(out.status, SALTUS_ERR_RANGE);
-  assert_non_null(strstr(out.text, "for ever at t = "));
+  assert_non_null(strstr(out.text, "endlessly at t = "));
   saltus_scene_destroy(scene);
 }
 

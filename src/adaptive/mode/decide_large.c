@@ -244,11 +244,10 @@ static void write_contact(saltusi_decision* d, int key, const double* l, const d
 }
 
 static saltus_status give_up(saltusi_decision* d, const saltusi_problem* p) {
-  saltusi_log(
-      d->log, SALTUS_LEVEL_ERROR,
-      "adaptive: the problem of %d contacts and %d rows of joints that depend on each other, "
-      "contact %s and others, was not solved",
-      p->count, d->mode->reduced.joints[p->island], saltusi_contact_name(d->o, p->set[0]));
+  saltusi_log(d->log, SALTUS_LEVEL_ERROR,
+              "adaptive: the problem of %d contacts and %d linearly dependent rows of joints, "
+              "contact %s and others, was not solved",
+              p->count, d->mode->reduced.joints[p->island], saltusi_contact_name(d->o, p->set[0]));
   return SALTUS_ERR_STALLED;
 }
 

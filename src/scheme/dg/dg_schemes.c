@@ -21,10 +21,10 @@ static const char* const iterations[] = {"automatic", "fixed-point", "newton", N
                 "how the stage equations are solved"),                                             \
       SALTUS_REAL(saltus_dg_options, gap_tol, 1e-12, 0.0, 1.0, "a gap up to this is closed [m]"),  \
       SALTUS_REAL(saltus_dg_options, velocity_tol, 1e-9, 0.0, 1e-3,                                \
-                  "part of the velocities below which a contact stays closed [1]"),                \
-      SALTUS_REAL(saltus_dg_options, sweep_tol, 1e-14, 0.0, 1e-3,                                  \
-                  "part of the velocities that ends the iteration [1]"),                           \
-      SALTUS_INT(saltus_dg_options, sweep_max, 200, 1, 1e6, "most sweeps of the iteration"),       \
+                  "fraction of the velocities below which a contact remains closed [1]"),          \
+      SALTUS_REAL(saltus_dg_options, iteration_tol, 1e-14, 0.0, 1e-3,                              \
+                  "change relative to the velocities that ends the iteration [1]"),                \
+      SALTUS_INT(saltus_dg_options, iterations_max, 200, 1, 1e6, "most sweeps of the iteration"),  \
       SALTUSI_GAIN_FIELD(saltus_dg_options), SALTUSI_PROJECTION_FIELD(saltus_dg_options),          \
       SALTUS_CHOICE(saltus_dg_options, impulses, SALTUS_DG_IMPULSES_END, SALTUS_DG_IMPULSES_START, \
                     sides,                                                                         \

@@ -234,7 +234,7 @@ static saltus_status iterate(saltusi_dg* w, const saltus_dg_options* o, const sa
   saltus_status status = wants_newton(w, o, s) ? saltusi_dg_newton_prepare(w, s) : SALTUS_OK;
   double before = INFINITY;
   int since = 0; /* iterations of the method in use */
-  for (int k = 0; k < o->sweep_max && status == SALTUS_OK; k++) {
+  for (int k = 0; k < o->iterations_max && status == SALTUS_OK; k++) {
     double change = 0.0;
     status = sweep(w, o, s, since, &change);
     s->report->newton_iterations = k + 1;
@@ -262,7 +262,7 @@ static saltus_status iterate(saltusi_dg* w, const saltus_dg_options* o, const sa
     if (w->closure == SALTUS_DG_POSITION) { /* rounding of positions, as a velocity */
       rounding += position_rounding * fmax(1.0, saltusi_max_abs(nv, s->q0)) / s->h;
     }
-    if (change <= o->sweep_tol * size ||
+    if (change <= o->iteration_tol * size ||
         (since > 3 && change >= 0.5 * before && change <= rounding)) {
       return SALTUS_OK;
     }
@@ -280,8 +280,8 @@ static saltus_status constant_step(saltusi_dg* w, const saltus_dg_options* o,
   saltus_moreau_jean_options moreau = saltus_moreau_jean_options_default();
   moreau.theta = w->plus ? 1.0 : 0.0;
   moreau.gamma = 1.0;
-  moreau.newton_tol = o->sweep_tol;
-  moreau.newton_max = o->sweep_max;
+  moreau.newton_tol = o->iteration_tol;
+  moreau.newton_max = o->iterations_max;
   return w->moreau.take(&w->moreau, &moreau, s);
 }
 

@@ -513,11 +513,12 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
   char name[SALTUSI_CONTACT_TEXT];
   saltusi_key_label(s->eval, key, w->laws[key], name);
   if (series->impacts < 3.0) { /* no geometric series to extrapolate yet */
-    saltusi_log(s->log, SALTUS_LEVEL_ERROR,
-                "scheme event-driven: events of contact %s follow each other faster than "
-                "%.1g s at t = "
-                "%.15g s, after %.0f impacts. Option at_accumulation=capture goes on through them",
-                name, w->width, w->t, series->impacts);
+    saltusi_log(
+        s->log, SALTUS_LEVEL_ERROR,
+        "scheme event-driven: events of contact %s follow each other faster than "
+        "%.1g s at t = "
+        "%.15g s, after %.0f impacts. Option at_accumulation=capture continues through them",
+        name, w->width, w->t, series->impacts);
     return SALTUS_ERR_ACCUMULATION;
   }
   double ratio = series->flight[0] / series->flight[1];
@@ -527,7 +528,7 @@ saltus_status saltusi_capture_stop(const saltusi_capture* w, const saltusi_step*
       s->log, SALTUS_LEVEL_ERROR,
       "scheme event-driven: impacts of contact %s accumulate: %.0f so far, the last "
       "at t = %.15g s, after a flight of %.2g s that was %.6g times the one before; they end "
-      "at t = %.15g s (uncertain by %.1g s). Option at_accumulation=capture goes on through it",
+      "at t = %.15g s (uncertain by %.1g s). Option at_accumulation=capture continues through it",
       name, series->impacts, series->last, series->flight[0], ratio, series->last + rest,
       rest + w->width);
   return SALTUS_ERR_ACCUMULATION;

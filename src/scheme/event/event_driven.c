@@ -31,9 +31,9 @@ static const saltus_field fields[] = {
     SALTUS_CHOICE(saltus_event_driven_options, method, 0, METHODS - 1, method_names,
                   "Runge-Kutta method between events"),
     SALTUS_REAL(saltus_event_driven_options, tolerance, 1e-12, 0.0, 1.0,
-                "to which events are located, at least 64 roundings of the time [s]"),
+                "tolerance of event times, at least 64 roundings of the time [s]"),
     SALTUS_CHOICE(saltus_event_driven_options, at_accumulation, 0, 1, accumulation_names,
-                  "where impacts accumulate: stop, or go on by capturing"),
+                  "at accumulations of impacts: stop, or continue by event capturing"),
 };
 
 #define TABLE SALTUSI_TABLE(saltus_event_driven_options, fields)

@@ -14,7 +14,7 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_event_capturing_options, floor, 0.0, 0.0, 1.0,
                 "smallest width of a bracket; 0: 64 roundings of the time [s]"),
     SALTUS_CHOICE(saltus_event_capturing_options, projection, 1, 1, off_on,
-                  "closed contacts and joints are put back onto g = 0 and U = 0"),
+                  "closed contacts and joints are projected onto g = 0 and U = 0"),
     SALTUS_CHOICE(saltus_event_capturing_options, forces, 1, 1, off_on,
                   "forces act in Moreau's step at an event; off: impulses alone, at an instant"),
 };
@@ -75,8 +75,8 @@ static saltus_status dense(void* work, const void* options, const saltusi_dense_
 
 /* An explicit Euler step cannot return to a contact that it leaves, so the contact never rests. */
 SCHEME(explicit_euler, "explicit-euler", 1, 0,
-       "explicit Euler through events; keeps bouncing as high as its step lets it", "Euler 1768",
-       true)
+       "explicit Euler through events; rebounds do not decay below the resolution of a step",
+       "Euler 1768", true)
 SCHEME(midpoint, "midpoint", 2, 0, "explicit midpoint rule through events", "Runge 1895", false)
 SCHEME(heun_3, "heun-3", 3, 0, "Heun's method of order 3 through events", "Heun 1900", false)
 SCHEME(rk4, "rk4", 4, 0, "the classical Runge-Kutta method through events", "Kutta 1901", false)

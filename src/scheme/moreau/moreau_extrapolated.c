@@ -49,7 +49,7 @@ static const saltus_field fields[] = {
     SALTUS_INT(saltus_moreau_extrapolated_options, columns, 3, 2, COLUMNS_MAX,
                "columns of the extrapolation: the order between events"),
     SALTUS_REAL(saltus_moreau_extrapolated_options, gamma, 1.0, 0.0, 1.0,
-                "how far ahead contacts are looked for, part of a step [1]"),
+                "horizon of contact detection, in parts of a step [1]"),
     SALTUSI_NEWTON_FIELDS(saltus_moreau_extrapolated_options, "velocity", 1e-13, 30),
     SALTUSI_CONTACT_FIELDS(saltus_moreau_extrapolated_options),
     SALTUSI_PROJECTION_FIELD(saltus_moreau_extrapolated_options),

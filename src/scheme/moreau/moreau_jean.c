@@ -15,15 +15,15 @@ static const saltus_field fields[] = {
     SALTUS_REAL(saltus_moreau_jean_options, contact_tol, 0.0, 0.0, 0.01,
                 "residual of contact problems over the size of their data; 0: rounding [1]"),
     SALTUSI_PROJECTION_FIELD(saltus_moreau_jean_options),
-    SALTUS_CHOICE(saltus_moreau_jean_options, iterate, 0, 1, saltusi_iterate_names,
-                  "until rows and forces fit the velocity at the end, or once: one contact problem "
-                  "a step"),
+    SALTUS_CHOICE(
+        saltus_moreau_jean_options, iterate, 0, 1, saltusi_iterate_names,
+        "until rows and forces match the end velocity, or once: one contact problem per step"),
     SALTUS_CHOICE(saltus_moreau_jean_options, speculative, 0, 1, saltusi_speculative_names,
-                  "whether contacts that the step can close take part with their gap"),
+                  "include contacts that can close within the step, with their gap"),
     SALTUS_CHOICE(saltus_moreau_jean_options, filter, SALTUS_FILTER_NO, SALTUS_FILTER_FLAT,
                   saltusi_filter_names,
-                  "contacts that others make superfluous leave the problem: none, those without "
-                  "friction, or those inside of flat patches too"),
+                  "redundant contacts that are omitted: none, those without friction, or also "
+                  "those inside of flat patches"),
     SALTUS_REAL(saltus_moreau_jean_options, stiffness, 0.0, 0.0, 1e300,
                 "of speculative contacts, 2/7 of it along the tangents; 0: rigid [N/m]"),
 };

@@ -18,11 +18,11 @@
   SALTUS_REAL(S, theta, 0.5, 0.0, 1.0,                                                             \
               "weight of the end of the step in forces and positions [1]"),                        \
       SALTUS_REAL(S, gamma, 1.0, 0.0, 1.0,                                                         \
-                  "how far ahead contacts are looked for, part of a step [1]"),                    \
+                  "horizon of contact detection, in parts of a step [1]"),                         \
       SALTUS_CHOICE(S, jump, SALTUS_JUMP_MIDPOINT, SALTUS_JUMP_START, saltusi_impact_step_names,   \
-                    "where the directions of the approach velocity are taken"),                    \
+                    "configuration of the rows of the approach velocity"),                         \
       SALTUS_CHOICE(S, joints, SALTUS_JOINTS_MEAN, SALTUS_JOINTS_END, saltusi_joint_level_names,   \
-                    "velocity that joints hold: the mean of the step or its end")
+                    "velocity that joints constrain: the mean of the step or its end")
 
 extern const char* const saltusi_impact_step_names[];
 extern const char* const saltusi_joint_level_names[];

@@ -298,7 +298,8 @@ const saltusi_scheme_ops saltusi_rattle = {
     .info =
         {
             .name = "rattle",
-            .summary = "RATTLE with contacts: positions and velocities held, symplectic between",
+            .summary =
+                "RATTLE with contacts: constraints on positions and velocities, symplectic between",
             .source = "Andersen 1983; Capobianco, Harsch, Eugster & Leine 2021",
             .order = 1,
             .smooth_order = 2,

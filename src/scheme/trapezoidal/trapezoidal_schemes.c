@@ -24,7 +24,8 @@ static const char* const decompression_names[] = {"coulomb", "printed", NULL};
 /* `gradients` comes first, so that the table of the mean scheme is the rest. */
 static const saltus_field fields[] = {
     SALTUS_CHOICE(options_struct, gradients, 0, 1, gradient_names,
-                  "where velocities are measured; middle, as printed, has order 1 on curved rows"),
+                  "configuration of the rows that measure velocities; middle, as printed, has "
+                  "order 1 on curved rows"),
     SALTUS_CHOICE(
         options_struct, jacobians, SALTUS_JACOBIANS_EXACT, SALTUS_JACOBIANS_AUTOMATIC,
         jacobian_names,
@@ -34,7 +35,7 @@ static const saltus_field fields[] = {
                   "joints are eliminated, or kept in the mixed problem"),
     SALTUS_CHOICE(options_struct, stabilisation, SALTUS_STABILISATION_OFF, SALTUS_STABILISATION_ALL,
                   stabilisation_names,
-                  "joints (on), active contacts or both are drawn back by what they have drifted"),
+                  "drift of joints (on), of active contacts or of both is removed"),
     SALTUS_CHOICE(options_struct, force_term, 0, 1, term_names,
                   "h F_q v, or (h/2) F_q v as printed: order 1 and unstable, for comparison"),
     SALTUS_INT(options_struct, direction_pairs, 4, 2, SALTUSI_DIRECTION_PAIRS_MAX,
@@ -43,8 +44,9 @@ static const saltus_field fields[] = {
                   SALTUS_DECOMPRESSION_PRINTED, decompression_names,
                   "friction of the restituted impulse: Coulomb's, or none as printed"),
     SALTUS_CHOICE(options_struct, detection, 1, 1, switch_names,
-                  "sticking, slipping and taking off are located inside the step"),
-    SALTUS_INT(options_struct, events_max, 30, 0, 1000, "located transitions in one step, at most"),
+                  "transitions to stick, slip and take-off are located inside the step"),
+    SALTUS_INT(options_struct, events_max, 30, 0, 1000,
+               "largest number of located transitions in a step"),
     SALTUS_REAL(options_struct, contact_gap, 1e-8, 0.0, 1e3,
                 "contacts with smaller gaps are active [m]"),
     SALTUS_REAL(options_struct, contact_gap_h3, 0.0, 0.0, 1e12,
@@ -53,7 +55,8 @@ static const saltus_field fields[] = {
                 "part of the step; after two shorter substeps in succession none of its events is "
                 "located: order 1; 0: all are [1]"),
     SALTUS_REAL(options_struct, rest, 2.0, 0.0, 1e6,
-                "active contacts slower than this many times what forces do in a step stop [1]"),
+                "active contacts slower than this multiple of the velocity change by forces in a "
+                "step stop [1]"),
     SALTUSI_GAIN_FIELD(options_struct),
 };
 

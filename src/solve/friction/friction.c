@@ -16,22 +16,22 @@
 static void solve_gauss_seidel(saltusi_friction_run* run) {
   const saltus_gauss_seidel_options* o = run->options;
   saltusi_gauss_seidel_settings settings = {
-      .sweeps = o->sweeps, .tol = run->tol, .anderson = o->anderson != 0};
+      .sweeps = o->iterations, .tol = run->tol, .anderson = o->anderson != 0};
   saltusi_run_gauss_seidel(run, &settings);
 }
 
 static void solve_momentum(saltusi_friction_run* run) {
-  const saltus_momentum_sweeps_options* o = run->options;
+  const saltus_accelerated_gauss_seidel_options* o = run->options;
   saltusi_friction_work* work = run->work;
   /* shares the memory of Anderson acceleration */
   saltusi_iterate_candidate candidate = {.r = work->sweep.mixing.last_f,
                                          .age = work->sweep.mixing.df};
-  if (o->pressure > 0.0) {
-    saltusi_candidate_press(&candidate, &work->given, o->pressure);
+  if (o->preload > 0.0) {
+    saltusi_candidate_press(&candidate, &work->given, o->preload);
   } else {
     saltusi_candidate_start(&candidate, &work->given, 1.0, work->point);
   }
-  saltusi_run_momentum(run, o->sweeps, &candidate);
+  saltusi_run_momentum(run, o->iterations, &candidate);
 }
 
 /* Residual from which on Newton's steps follow the interior point, the root of rounding: see interior_tol in
@@ -64,26 +64,26 @@ static void solve_proximal(saltusi_friction_run* run) {
 static const char* const no_yes[] = {"no", "yes", NULL};
 
 static const saltus_field gauss_seidel_fields[] = {
-    SALTUS_INT(saltus_gauss_seidel_options, sweeps, 10000, 1, 1e9, "sweeps at most"),
-    SALTUS_CHOICE(saltus_gauss_seidel_options, anderson, 1, 1, no_yes,
-                  "forward sweeps accelerated"),
+    SALTUS_INT(saltus_gauss_seidel_options, iterations, 10000, 1, 1e9, "limit of iterations"),
+    SALTUS_CHOICE(saltus_gauss_seidel_options, anderson, 1, 1, no_yes, "Anderson acceleration"),
 };
 static const saltus_field momentum_fields[] = {
-    SALTUS_INT(saltus_momentum_sweeps_options, sweeps, 50000, 1, 1e9, "sweeps at most"),
-    SALTUS_REAL(saltus_momentum_sweeps_options, pressure, 0.0, 0.0, 1e6,
-                "first point, in typical impulses; 0: the guess [1]"),
+    SALTUS_INT(saltus_accelerated_gauss_seidel_options, iterations, 50000, 1, 1e9,
+               "limit of iterations"),
+    SALTUS_REAL(saltus_accelerated_gauss_seidel_options, preload, 0.0, 0.0, 1e6,
+                "initial guess, in typical impulses; 0: the given guess [1]"),
 };
 static const saltus_field interior_point_fields[] = {
     SALTUS_INT(saltus_interior_point_options, iterations, 200, 1, 1e6, "iterations at most"),
     SALTUS_REAL(saltus_interior_point_options, start, 100.0, 1e-6, 1e6,
-                "first point, in typical impulses and velocities [1]"),
-    SALTUS_INT(saltus_interior_point_options, polish, 30, 0, 1e6, "Newton steps after it"),
+                "initial point, in typical impulses and velocities [1]"),
+    SALTUS_INT(saltus_interior_point_options, polish, 30, 0, 1e6, "limit of Newton steps after it"),
 };
 static const saltus_field newton_fields[] = {
-    SALTUS_INT(saltus_iteration_options, iterations, 200, 1, 1e9, "Newton steps at most"),
+    SALTUS_INT(saltus_iteration_options, iterations, 200, 1, 1e9, "limit of Newton steps"),
 };
 static const saltus_field proximal_fields[] = {
-    SALTUS_INT(saltus_iteration_options, iterations, 500, 1, 1e9, "proximal steps at most"),
+    SALTUS_INT(saltus_iteration_options, iterations, 500, 1, 1e9, "limit of proximal steps"),
 };
 #define FIELDS(table, type)                                                                        \
   { table, sizeof table / sizeof table[0], sizeof(type) }
@@ -96,20 +96,22 @@ static const saltus_field proximal_fields[] = {
   };
 
 SOLVER(gauss_seidel, "gauss-seidel",
-       "sweeps of exact one-contact solves, accelerated after Anderson",
+       "Gauss-Seidel by exact one-contact solves, with Anderson acceleration",
        "Jourdan, Alart & Jean, CMAME 155 (1998) 31-47", gauss_seidel_fields,
        saltus_gauss_seidel_options, false)
-SOLVER(momentum, "momentum-sweeps",
-       "sweeps with a momentum of its own for every contact, for wedged bodies",
-       "docs/solvers/momentum-sweeps.md", momentum_fields, saltus_momentum_sweeps_options, false)
+SOLVER(momentum, "accelerated-gauss-seidel",
+       "Gauss-Seidel with momentum for each contact, for wedged bodies",
+       "docs/solvers/accelerated-gauss-seidel.md", momentum_fields,
+       saltus_accelerated_gauss_seidel_options, false)
 SOLVER(interior_point, "interior-point",
        "primal-dual interior point with the full derivative of De Saxce's term",
        "Acary, Armand, Nguyen & Shpakovych, Optim. Methods Softw. 38 (2023)", interior_point_fields,
        saltus_interior_point_options, true)
 SOLVER(newton, "semismooth-newton",
-       "Newton on the Alart-Curnier function; needs a good first guess",
+       "Newton on the Alart-Curnier function; requires a good initial guess",
        "Alart & Curnier, CMAME 92 (1991) 353-375", newton_fields, saltus_iteration_options, true)
-SOLVER(proximal, "proximal", "proximal point iteration around sweeps, Newton and interior point",
+SOLVER(proximal, "proximal",
+       "proximal point iteration around Gauss-Seidel, Newton and interior point",
        "Acary, Bremond & Huber, INRIA RR-9118 (2018)", proximal_fields, saltus_iteration_options,
        true)
 /* All friction solvers. A new one needs its file, a line here, and a page in docs/solvers. */
@@ -140,7 +142,11 @@ const saltus_solver_info* saltus_friction_solver_at(int i) {
   return i >= 0 && i < REGISTRY_COUNT ? &registry[i]->info : NULL;
 }
 
+/* The solver of a name, also of the one that it had up to 0.9.0. */
 static const saltusi_friction_ops* find(const char* name) {
+  if (strcmp(name, "momentum-sweeps") == 0) {
+    return &momentum;
+  }
   for (int i = 0; i < REGISTRY_COUNT; i++) {
     if (strcmp(registry[i]->info.name, name) == 0) {
       return registry[i];
@@ -176,6 +182,10 @@ saltus_status saltus_friction_solver_create(const saltus_solver_def* def,
   const saltusi_friction_ops* ops = find(name);
   if (ops == NULL) {
     return refuse_name(name, def->log);
+  }
+  if (strcmp(name, ops->info.name) != 0) {
+    saltusi_log(def->log, SALTUS_LEVEL_WARNING, "solver \"%s\" is called \"%s\"", name,
+                ops->info.name);
   }
   const saltus_field_table* table = &ops->info.options;
   if (def->options != NULL) {

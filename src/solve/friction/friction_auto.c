@@ -312,14 +312,15 @@ static int threads_of(const void* options) {
 
 static const saltus_field fields[] = {
     SALTUS_REAL(saltus_friction_auto_options, work, 0.0, 0.0, 1e9,
-                "1e9 operations at most; 0: by the size of the problem [1]"),
+                "limit of operations in 1e9; 0: by the size of the problem [1]"),
     SALTUS_INT(saltus_friction_auto_options, threads, 1, 1, SALTUSI_TEAM_MOST,
-               "threads; any number gives the same bits, below 1000 contacts none is started"),
+               "threads; results are bitwise identical for any number; one below 1000 contacts"),
 };
 
 const saltusi_friction_ops saltusi_friction_auto = {
     .info = {.name = "auto",
-             .summary = "portfolio: enumeration, sweeps, interior point, Newton, proximal point",
+             .summary =
+                 "portfolio: enumeration, Gauss-Seidel, interior point, Newton, proximal point",
              .source = "docs/solvers/friction-auto.md",
              .options = {fields, sizeof fields / sizeof fields[0],
                          sizeof(saltus_friction_auto_options)}},

@@ -222,7 +222,7 @@ static const saltus_field fields[] = {
 
 const saltusi_friction_ops saltusi_friction_polyhedral_solver = {
     .info = {.name = "polyhedral",
-             .summary = "polygons for discs of friction, by Lemke's method; exact in the plane",
+             .summary = "friction discs as polygons, by Lemke's method; exact in the plane",
              .source = "Stewart & Trinkle, IJNME 39 (1996) 2673-2691",
              .options = {fields, sizeof fields / sizeof *fields,
                          sizeof(saltus_polyhedral_options)}},

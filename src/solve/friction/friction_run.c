@@ -287,7 +287,7 @@ bool saltusi_run_momentum(saltusi_friction_run* run, int sweeps,
   saltusi_stage stage = saltusi_accelerated_gauss_seidel(&work->sweep, &work->given, most, run->tol,
                                                          candidate, work->point);
   run->cost += stage.iterations * each;
-  return saltusi_run_note(run, "momentum-sweeps", stage);
+  return saltusi_run_note(run, "accelerated-gauss-seidel", stage);
 }
 
 bool saltusi_run_balanced(saltusi_friction_run* run, double* r) {

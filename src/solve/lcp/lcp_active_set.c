@@ -206,7 +206,7 @@ bool saltusi_lcp_run_chain(saltusi_lcp_run* run, int iterations) {
 
 static const saltus_field fields[] = {
     SALTUS_INT(saltus_active_set_options, iterations, 8, 1, 1e6,
-               "iterations before the variant that cannot cycle takes over"),
+               "iterations before the variant that cannot cycle"),
 };
 
 static void solve(saltusi_lcp_run* run) {

@@ -78,7 +78,7 @@ static void solve(saltusi_lcp_run* run) {
 const saltusi_lcp_ops saltusi_lcp_auto = {
     .info = {.name = "auto",
              .summary = "active set, principal pivoting, Lemke and all bases, cheapest first",
-             .source = "see the single solvers"},
+             .source = "see the individual solvers"},
     .tiny = true,
     .keeps = true,
     .solve = solve,

@@ -179,7 +179,8 @@ static void solve(saltusi_lcp_run* run) {
 
 const saltusi_lcp_ops saltusi_lcp_enumeration = {
     .info = {.name = "enumeration",
-             .summary = "all bases of problems with up to 12 rows; shows when there is no solution",
+             .summary =
+                 "all bases of problems with up to 12 rows; detects problems without a solution",
              .source = "Cottle, Pang & Stone 1992, section 1.3"},
     .solve = solve,
 };

@@ -248,7 +248,7 @@ bool saltusi_lcp_run_lemke(saltusi_lcp_run* run, int pivots_per_row) {
 
 static const saltus_field fields[] = {
     SALTUS_INT(saltus_lemke_options, pivots_per_row, 10, 1, 1e6,
-               "pivots at most, times the number of rows"),
+               "limit of pivots, times the number of rows"),
 };
 
 static void solve_lemke(saltusi_lcp_run* run) {
@@ -258,7 +258,8 @@ static void solve_lemke(saltusi_lcp_run* run) {
 
 const saltusi_lcp_ops saltusi_lcp_lemke_solver = {
     .info = {.name = "lemke",
-             .summary = "Lemke's method with lexicographic ties; shows when there is no solution",
+             .summary =
+                 "Lemke's method with lexicographic ties; detects problems without a solution",
              .source = "Cottle, Pang & Stone 1992, algorithms 4.4.1 and 4.9.1",
              .options = {fields, sizeof fields / sizeof *fields, sizeof(saltus_lemke_options)}},
     .solve = solve_lemke,
