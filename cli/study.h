@@ -204,6 +204,7 @@ extern const study study_acary2009_fig6;
 extern const study study_acary2009_fig7;
 extern const study study_order_through_events;
 extern const study study_herk_index;
+extern const study study_index_forms;
 extern const study study_multistep_events;
 extern const study study_event_orders;
 extern const study study_potra2006_table1;

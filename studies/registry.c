@@ -20,6 +20,7 @@ static const study* const registry[] = {
     &study_acary2009_fig7,
     &study_order_through_events,
     &study_herk_index,
+    &study_index_forms,
     &study_multistep_events,
     &study_event_orders,
     &study_schindler2011_fig4,

@@ -48,6 +48,38 @@ contacts: [{name: floor, gap: y, restitution: 1}]
         self.assertAlmostEqual(10 * end['q']['y'] + end['v']["y'"] ** 2 / 2, 10, delta=1e-11)
         self.assertEqual(end['impacts'], 11)
 
+    # Stewart and Trinkle 1996, Anitescu and Potra 1997: the predecessors named in Potra et al., section 1
+    def steps_of(self, scene, *words):
+        path = self.folder / 'steps.csv'
+        self.run_scene(scene, '--scheme', 'moreau-jean', '--option', 'theta=1', '--step', '0.01', *words, '-o', path, '--force')
+        with open(path, encoding='utf-8', newline='') as file:
+            return [[float(x) for x in row[1:5]] for row in csv.reader(line for line in file if line[0].isdigit())]
+
+    def test_semi_implicit_euler_with_complementarity_is_a_case_of_moreau_jean(self):
+        """M (v1 - v) = h k + n c_n + D beta, q1 = q + h v1, with the friction polygon of the plane, D = [d, -d]."""
+        h, g, mu, width = 0.01, 9.81, 0.3, 4.0
+        scene = self.scene(f"""saltus: 1
+coordinates: {{x: {{velocity: 2}}, y: {{start: 0.0123}}}}
+kinetic: (x'^2 + y'^2)/2
+forces: {{x: {width}*sin(3*t), y: -{g}}}
+contacts: [{{name: floor, gap: y, slip: x, friction: {mu}}}]
+""")
+        for speculative, words in ((False, ()), (True, ('--option', 'speculative=yes'))):
+            x, y, u, v, t = 0.0, 0.0123, 2.0, 0.0, 0.0
+            for step, row in enumerate(self.steps_of(scene, '--until', '1.5', *words)):
+                with self.subTest(speculative=speculative, step=step):
+                    for mine, theirs in zip((x, y, u, v), row):
+                        self.assertAlmostEqual(mine, theirs, delta=1e-12)
+                t += h
+                free_v = v - h * g
+                # Stewart and Trinkle: gap + h n v1 >= 0 of all contacts; Anitescu and Potra: n v1 >= 0 of those that close
+                least = -y / h if speculative else 0.0 if y + h * v <= 0.0 else -math.inf
+                c = max(0.0, least - free_v)
+                free_u = u + h * width * math.sin(3 * t)
+                beta = max(-mu * c, min(mu * c, -free_u))
+                u, v = free_u + beta, free_v + c
+                x, y = x + h * u, y + h * v
+
     # Acary 2009, section 3.1: Newton's law after several steps of Schatzman and Paoli's scheme
     def test_the_rebound_of_schatzman_and_paoli_takes_two_steps(self):
         scene = self.scene("""saltus: 1
@@ -104,6 +136,49 @@ contacts: [{name: floor, gap: y, restitution: 0.5}]
             with self.subTest(scheme=scheme):
                 for name, value in exact.items():
                     self.assertAlmostEqual(end[name], value, delta=bound)
+
+    # Potra et al., 10.4: the pawl pushed into a hole, of convex parts in space
+    def test_the_pawl_in_space_moves_like_the_one_in_the_plane(self):
+        outline = ((-0.2, -1.15), (0.2, -1.15), (0.3, -1.05), (0.3, 1.15), (-0.3, 1.15), (-0.3, -1.05))
+        points = ', '.join(f'[{x}*mm, {y}*mm, {z}*mm]' for z in (-0.3, 0.3) for x, y in outline)
+        scene = self.scene(f"""saltus: 1
+parameters: {{mu: 0.2, push: 4e-3, k: 20, c: 5e-3, mm: 1e-3, aside: 0.06}}
+world:
+  dimension: 3
+  gravity: [0, -9.81, 0]
+  shapes:
+    - {{name: left, box: {{size: [2.68*mm, 2*mm, 2*mm]}}, position: [-1.66*mm, -1*mm, 0]}}
+    - {{name: right, box: {{size: [2.68*mm, 2*mm, 2*mm]}}, position: [1.66*mm, -1*mm, 0]}}
+materials: {{default: {{friction: mu}}}}
+bodies:
+  pawl: {{mass: 2e-6, position: [aside*mm, 1.2*mm, 0], shapes: [{{hull: {{points: [{points}]}}}}]}}
+  beam: {{mass: 2e-7, position: [0, -0.6*mm, 0], shapes: [{{box: {{size: [0.4*mm, 0.04*mm, 0.4*mm]}}}}]}}
+markers:
+  seat: {{point: [0, -0.6*mm, 0], orientation: {{axis: [1, 0, 0], angle: -pi/2}}}}
+  middle: {{body: beam, orientation: {{axis: [1, 0, 0], angle: -pi/2}}}}
+joints:
+  - {{name: yield, type: prismatic, between: [seat, middle], spring: {{stiffness: k, rest: 0}}, damping: c}}
+forces:
+  - {{name: push, at: pawl, force: [0, -push, 0]}}
+""")
+        flat = self.run_scene(SCENES / 'shapes' / 'pawl.yaml', '--tol', '1e-9', '--until', '0.002')
+        # the scheme of the paper has Poisson's law, and closes contacts below a gap
+        for words, bound in ((('--tol', '1e-9'), 1e-9), (('--scheme', 'rk4', '--step', '2e-6'), 1e-9),
+                             (('--scheme', 'moreau-jean', '--step', '1e-6'), 1e-6),
+                             (('--scheme', 'trapezoidal-implicit-end', '--step', '2e-6', '--option', 'contact_gap=1e-12'), 1e-6)):
+            end = self.run_scene(scene, *words, '--until', '0.002')
+            for name in ('pawl.x', 'pawl.y', 'beam.y'):
+                with self.subTest(words=words, name=name):
+                    self.assertAlmostEqual(end['q'][name], flat['q'][name], delta=bound)
+            self.assertAlmostEqual(end['q']['pawl.z'], 0.0, delta=1e-12)
+
+    # Capobianco and Eugster, section 5: many contacts with friction in the variational scheme
+    def test_many_frictional_contacts_in_the_variational_scheme(self):
+        """A rover with an arm drives over terrain as with `adaptive`, x = 0.3586 m at 1 s."""
+        for h, bound in ((1e-3, 2e-3), (2.5e-4, 3e-4)):
+            rover = self.run_scene(SCENES / 'shapes' / 'rover-terrain.yaml', '--scheme', 'variational', '--step', repr(h),
+                                   '--until', '1')
+            self.assertAlmostEqual(rover['q']['chassis.x'], 0.358624, delta=bound)
 
 
 if __name__ == '__main__':
