@@ -131,7 +131,9 @@ static void place(const maker* k, double along, double aside, double up, double*
   x[2] = k->m->dimension == 2 ? 0.0 : up;
 }
 
+/* Its direction is shaken too, which breaks the symmetry of simultaneous events. */
 static void set_gravity(maker* k, double slope) {
+  slope += k->shake * case_uniform(&k->other, -1.0, 1.0);
   place(k, shaken(k, 9.81 * sin(slope)), 0.0, shaken(k, -9.81 * cos(slope)), k->m->gravity);
 }
 
@@ -480,6 +482,20 @@ double machine_displacement(const machine_exact* e, double t) {
          (rest > 0.0 ? 0.5 * e->after * rest * rest : 0.0);
 }
 
+/* Bodies without a joint turn a little, so that faces do not land flat. */
+static void shake_rotations(maker* k) {
+  machine* m = k->m;
+  for (int i = 0; i < m->bodies; i++) {
+    bool free = true;
+    for (int j = 0; j < m->joints && free; j++) {
+      free = m->joint[j].body[0] != i && m->joint[j].body[1] != i;
+    }
+    for (int c = m->dimension == 2 ? 2 : 0; c < 3 && free; c++) {
+      m->body[i].w[c] += k->shake * case_uniform(&k->other, -1.0, 1.0);
+    }
+  }
+}
+
 void machine_make(int which, double shake, machine* m) {
   maker k = {.random = case_random_of("machine", which),
              .other = case_random_of("shake", which + (shake < 0.0 ? 1000000 : 0)),
@@ -509,4 +525,5 @@ void machine_make(int which, double shake, machine* m) {
     m->dimension = family == 4 || family == 9 ? 3 : 2;
     make_clusters(&k, family >= 8, family == 7);
   }
+  shake_rotations(&k);
 }
