@@ -30,6 +30,10 @@ static const char box[] =
     "  - {gap: y + a*sin(p) - b*cos(p), slip: x + a*cos(p) + b*sin(p), friction: mu, restitution: "
     "e}\n"
     "  - {gap: y - a*sin(p) - b*cos(p), slip: x - a*cos(p) + b*sin(p), friction: mu, restitution: "
+    "e}\n"
+    "  - {gap: y + a*sin(p) + b*cos(p), slip: x + a*cos(p) - b*sin(p), friction: mu, restitution: "
+    "e}\n"
+    "  - {gap: y - a*sin(p) + b*cos(p), slip: x - a*cos(p) - b*sin(p), friction: mu, restitution: "
     "e}\n";
 
 static const char oscillator[] =

@@ -161,8 +161,8 @@ static void put_velocities(saltusi_kernel_writer* k, const char* to, const char*
 }
 
 /* Every sixteenth iteration extrapolates the impulses along their last change d, by the ratio d d' / d' d' of
- * successive changes. Where redundant contacts stick, impulses otherwise drift slowly to their cones. The
- * step ends just outside of the next cone. */
+ * successive changes; a change that is constant up to rounding is extrapolated without a bound. Where redundant contacts
+ * stick, impulses otherwise drift slowly to their cones. The step ends just outside of the next cone that it leaves. */
 static void put_extrapolation(saltusi_kernel_writer* k) {
   const char* in = "            ";
   put(k, "          if ((pass & 15) == 15) {\n%sR along = K(0.0), square = K(0.0);\n", in);
@@ -173,21 +173,31 @@ static void put_extrapolation(saltusi_kernel_writer* k) {
           i / 2, row, i / 2, in, row, i / 2, row, i / 2);
     }
   }
+  put(k, "%sR most_p = K(0.0);\n", in);
+  for (int c = 0; c < k->nc; c++) {
+    put(k, "%smost_p = larger(most_p, pn%d);\n", in, c);
+  }
   put(k,
-      "%sconst R ratio = along / square, rest = larger(K(1.0) - ratio, K(1e-9));\n"
+      "%sconst R ratio = along / square, noise = 0x1p-48 * most_p / ksqrt(square);\n"
+      "%sconst R rest = larger(K(1.0) - ratio - noise, K(1e-15));\n"
       "%sconst B grows = more & (ratio > 0.5) & (ratio < 1.5);\n"
       "%sR factor = SEL(grows, ratio / rest, K(0.0));\n",
-      in, in, in);
+      in, in, in, in);
   for (int c = 0; c < k->nc; c++) {
     if (k->contacts[c].rows == 2) {
-      put(k, "%s{\n%s  const R limit = ", in, in);
-      put_value(k, "", k->mu[c], "");
-      put(k, " * pn%d, inside = limit - ABS(pt%d), speed = ABS(dt%d) + ", c, c, c);
-      put_value(k, "", k->mu[c], "");
-      put(k,
-          " * ABS(dn%d);\n%s  const R reach = 1.001 * inside / speed;\n"
-          "%s  factor = SEL((inside > 1e-9 * limit) & (reach < factor), reach, factor);\n%s}\n",
-          c, in, in, in);
+      put(k, "%s{\n%s  const R mu = K(", in, in);
+      put_value(k, "", k->mu[c], ");\n");
+      for (int side = 0; side < 2; side++) { /* of the cone: pt below mu pn, and -pt */
+        const char *less = side == 0 ? "-" : "+", *way = side == 0 ? "" : "-";
+        put(k,
+            "%s  const R inside%d = mu * pn%d %s pt%d, speed%d = %sdt%d - mu * dn%d;\n"
+            "%s  const R reach%d = 1.001 * inside%d / speed%d;\n"
+            "%s  factor = SEL((speed%d > 0.0) & (inside%d > 1e-9 * mu * pn%d) & "
+            "(reach%d < factor), reach%d, factor);\n",
+            in, side, c, less, c, side, way, c, c, in, side, side, side, in, side, side, c, side,
+            side);
+      }
+      put(k, "%s}\n", in);
     }
     put(k,
         "%s{\n%s  const R reach = 0.5 * pn%d / ABS(dn%d);\n"

@@ -37,6 +37,10 @@ static const char box[] =
     "e}\n"
     "  - {gap: y - a*sin(p) - b*cos(p), slip: x - a*cos(p) + b*sin(p), friction: mu, restitution: "
     "e}\n"
+    "  - {gap: y + a*sin(p) + b*cos(p), slip: x + a*cos(p) - b*sin(p), friction: mu, restitution: "
+    "e}\n"
+    "  - {gap: y - a*sin(p) + b*cos(p), slip: x - a*cos(p) - b*sin(p), friction: mu, restitution: "
+    "e}\n"
     "simulate: {until: 2, scheme: moreau-jean, step: 0.001}\n";
 
 typedef struct table {
@@ -174,7 +178,7 @@ static const sweep_case cases[] = {
      {"min(y)", "n=count(impact)", "last(p)"},
      0.0,
      0.0,
-     60},
+     0},
     {"pendulum-wall", NULL, {"g~uniform(9, 10)"}, {"max(q1)", "n=count(impact)"}, 1e-3, 1.0, 0},
     {"forced-ball", NULL, {"q~uniform(0, 0.5)"}, {"max(q)", "integral(q^2)"}, 1e-3, 3.0, 0},
     {"polar-wall",
