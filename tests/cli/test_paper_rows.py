@@ -137,6 +137,38 @@ contacts: [{name: floor, gap: y, restitution: 0.5}]
                 for name, value in exact.items():
                     self.assertAlmostEqual(end[name], value, delta=bound)
 
+    # Schindler and Acary 2011, section 1.1: single-valued contact relations are forces at the stages of an element
+    def test_compliant_contact_in_time_discontinuous_galerkin_schemes(self):
+        """A floor of stiffness k under a ball, against the closed form: order 4 of degree 2 in contact, and order 2 through
+        touchdown and release, where the force has a kink."""
+        g, k, w = 10.0, 400.0, 20.0
+        scene = self.scene(f"""saltus: 1
+parameters: {{y0: 1, v0: 0}}
+coordinates: {{y: {{start: y0, velocity: v0}}}}
+kinetic: y'^2/2
+potential: {g}*y + {k}*min(y, 0)^2/2
+""")
+
+        def pressed(t, v):
+            return v / w * math.sin(w * t) - g / k * (1 - math.cos(w * t))
+
+        down = math.sqrt(2 / g)
+        contact = (2 * math.pi - 2 * math.atan2(math.sqrt(2 * g) * w, g)) / w  # v/w sin = g/k (1 - cos)
+        rises = 1.2 - down - contact
+        cases = ((('y0=0', 'v0=-1'), 0.1, pressed(0.1, -1.0), 4), (('y0=1', 'v0=0'), 1.2,
+                 math.sqrt(2 * g) * rises - g / 2 * rises * rises, 2))
+        for scheme in ('dg-minus', 'dg-plus'):
+            for start, until, exact, order in cases:
+                errors = []
+                for steps in (40, 160, 640):
+                    words = [word for value in start for word in ('--set', value)]
+                    end = self.run_scene(scene, '--scheme', scheme, '--option', 'degree=2', '--step', repr(until / steps),
+                                         '--until', repr(until), *words)
+                    errors.append(abs(end['q']['y'] - exact))
+                with self.subTest(scheme=scheme, start=start, errors=errors):
+                    self.assertGreater(math.log(errors[0] / errors[2], 16), order - 0.5)
+                    self.assertLess(errors[2], 3e-4)
+
     # Potra et al., 10.4: the pawl pushed into a hole, of convex parts in space
     def test_the_pawl_in_space_moves_like_the_one_in_the_plane(self):
         outline = ((-0.2, -1.15), (0.2, -1.15), (0.3, -1.05), (0.3, 1.15), (-0.3, 1.15), (-0.3, -1.05))
