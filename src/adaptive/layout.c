@@ -263,7 +263,7 @@ static void layout_passage(saltusi_passage* p, const saltusi_layout_tables* o,
   p->perturbation.u = SALTUS_PUSH(arena, double, SALTUSI_SLIPS * o->nc);
 }
 
-static void layout_leap(saltusi_zeno_extrapolation* l, const saltusi_layout_tables* o,
+static void layout_zeno(saltusi_zeno_extrapolation* l, const saltusi_layout_tables* o,
                         saltus_arena* arena) {
   l->x_start = SALTUS_PUSH(arena, double, o->nv);
   l->x_end = SALTUS_PUSH(arena, double, o->nv);
@@ -337,7 +337,7 @@ void saltusi_adaptive_layout(saltusi_adaptive* w, const saltusi_eval* eval, bool
   saltusi_displacement_layout(&w->step.ways, sys, arena);
   layout_search(&w->search, &w->sys_copy, &w->o, arena);
   layout_passage(&w->transition, &w->o, arena);
-  layout_leap(&w->jump, &w->o, arena);
+  layout_zeno(&w->jump, &w->o, arena);
   layout_outcome(&w->outcome, &w->o, arena);
   /* captured steps search for no events and extrapolate no Zeno points */
   w->captured = (saltusi_captured){

@@ -277,7 +277,7 @@ static double share_of(const saltus_mechanism* m, int body) {
 }
 
 /* Separation of two bodies along an overlap for a displacement [nv]. */
-static double parted(const saltus_mechanism* m, const saltus_overlap* o, const double* way) {
+static double separated(const saltus_mechanism* m, const saltus_overlap* o, const double* way) {
   double by = 0.0;
   for (int side = 0; side < 2; side++) {
     const double sign = side == 0 ? 1.0 : -1.0;
@@ -313,7 +313,7 @@ static void part_all(const saltus_mechanism* m, const saltus_overlap* list, int 
     worst = 0.0;
     for (int i = 0; i < count; i++) {
       const double weight = share_of(m, list[i].bodies[0]) + share_of(m, list[i].bodies[1]);
-      const double lacks = list[i].depth + margin - parted(m, &list[i], way);
+      const double lacks = list[i].depth + margin - separated(m, &list[i], way);
       if (weight == 0.0) {
         continue;
       }

@@ -37,8 +37,8 @@ enum {
   MOST_INSTANTS = 10000 /* largest total number; more recorded instants are thinned */
 };
 
-static const double step_down = 0.1;  /* of the tolerance, from run to run */
-static const double leap_down = 1e-4; /* smallest ratio of consecutive fractions */
+static const double step_down = 0.1;      /* of the tolerance, from run to run */
+static const double steepest_part = 1e-4; /* smallest ratio of consecutive fractions */
 static const double safety = 2.0;
 static const double least_rate =
     0.5; /* least rate of decrease of distances with fractions, for extrapolation */
@@ -283,7 +283,7 @@ static double next_part(const global_tolerance_search* s) {
   if (n > 1) {
     const trial* before = &s->trials[n - 2];
     double wanted = before->part * aim / fmax(before->distance, DBL_MIN);
-    part = wanted < 0.5 * last ? fmax(fmin(part, wanted), leap_down * last) : part;
+    part = wanted < 0.5 * last ? fmax(fmin(part, wanted), steepest_part * last) : part;
   }
   if (part < near_barred * s->barred) {
     return last > near_barred * near_barred * s->barred && n < SALTUS_RUN_TRIALS

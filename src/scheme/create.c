@@ -92,7 +92,7 @@ static saltus_status check_treats(const saltusi_scheme_ops* ops, const saltus_sy
 }
 
 /* Whether a scheme gets laws without their friction curves, which it treats separately. */
-static bool is_told_plain(const saltusi_scheme_ops* ops) {
+static bool has_plain_laws(const saltusi_scheme_ops* ops) {
   return (ops->info.treats & SALTUS_TREATS_FRICTION_CURVES) != 0;
 }
 
@@ -111,7 +111,7 @@ static bool jumps(const saltusi_scheme_ops* ops, const saltus_system* sys) {
     /* steps with the static coefficient alone miss the slip at the end of an impact; an impact spread over two steps
      * has a normal impulse in each; friction in each of them has no limit for h -> 0 */
     const bool rough = law->mu > 0.0 && law->tangents > 0;
-    any = any || (is_told_plain(ops) && saltusi_has_curve(law->friction));
+    any = any || (has_plain_laws(ops) && saltusi_has_curve(law->friction));
     any = any || (ops->runs_ahead > 0 && !more && rough);
   }
   return any && !ops->info.chooses_step;
@@ -420,14 +420,14 @@ static size_t head_bytes(const saltusi_scheme_ops* ops, const saltusi_substitute
 /* Number of laws that own steps get without their curves, or without friction beyond them; 0: none. */
 static int plain_laws(const saltusi_scheme_ops* ops, const saltusi_substitute* sub,
                       const saltus_system* sys) {
-  const bool any = (is_told_plain(ops) && saltusi_frictions_special(sys)) || sub->beyond;
+  const bool any = (has_plain_laws(ops) && saltusi_frictions_special(sys)) || sub->beyond;
   return any && sys->laws != NULL ? sys->law_count : 0;
 }
 
 /* With the static coefficient alone. */
 static void make_plain(saltus_scheme* scheme, int count, saltus_contact_law* laws,
                        saltus_friction_law* frictions) {
-  scheme->curves = is_told_plain(scheme->ops) ? scheme->own : NULL;
+  scheme->curves = has_plain_laws(scheme->ops) ? scheme->own : NULL;
   scheme->eval.curves = scheme->curves;
   for (int i = 0; i < count; i++) {
     laws[i] = scheme->own[i];

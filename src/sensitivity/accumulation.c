@@ -66,10 +66,10 @@ static bool rest_of(saltusi_vary* v, const saltus_system* sys, saltusi_phase_poi
   double* mean = out; /* free until the end */
   memcpy(mean, after, (size_t)nv * sizeof *mean);
   advance(sys, nq, &at, mean, flight, q);
-  const saltusi_blow blow = {
+  const saltusi_phase_impulse impulse = {
       .set = r->s->set, .count = r->s->series_count, .first = r->contact, .closed = &v->mode};
   const saltusi_phase_point landing = {.t = at.t + flight, .q = q, .v = before};
-  if (!saltusi_phase_impact(&v->room, sys, landing, &blow, after, NULL)) {
+  if (!saltusi_phase_impact(&v->room, sys, landing, &impulse, after, NULL)) {
     return false;
   }
   const saltusi_phase_point leaving = {.t = landing.t, .q = q, .v = after};

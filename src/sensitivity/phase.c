@@ -350,18 +350,6 @@ bool saltusi_phase_accelerate(saltusi_phase_workspace* room, const saltus_system
   return room->failure.status == SALTUS_OK && isfinite(dot(a, a, room->nv));
 }
 
-bool saltusi_phase_settle(saltusi_phase_workspace* room, const saltus_system* system,
-                          saltusi_phase_point at, const saltusi_phase* mode, double* v) {
-  assert(room != NULL && system != NULL && mode != NULL && v != NULL);
-  const int unknowns = assemble(room, system, at, mode);
-  if (unknowns < 0) {
-    return false;
-  }
-  memcpy(v, at.v, (size_t)room->nv * sizeof *v);
-  hold(room, unknowns, room->b, v);
-  return room->failure.status == SALTUS_OK;
-}
-
 void saltusi_phase_velocity(saltusi_phase_workspace* room, const saltus_system* system,
                             saltusi_phase_point at, int contact, const double* a, double U[3],
                             double* normal) {
@@ -422,9 +410,9 @@ static bool is_closed(const saltusi_phase* mode, int contact) {
 }
 
 /* U_N- = 0 of closed contacts, whose differences are of second order. */
-static void stop_closed(saltusi_phase_workspace* r, const saltusi_blow* blow) {
-  for (int i = 0, row = 0; i < blow->count; i++) {
-    if (blow->set[i] != blow->first && is_closed(blow->closed, blow->set[i])) {
+static void stop_closed(saltusi_phase_workspace* r, const saltusi_phase_impulse* impulse) {
+  for (int i = 0, row = 0; i < impulse->count; i++) {
+    if (impulse->set[i] != impulse->first && is_closed(impulse->closed, impulse->set[i])) {
       r->u[row] = 0.0;
     }
     row += 1 + r->struck[i].tangents;
@@ -432,9 +420,9 @@ static void stop_closed(saltusi_phase_workspace* r, const saltusi_blow* blow) {
 }
 
 bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
-                          saltusi_phase_point at, const saltusi_blow* blow, double* v,
+                          saltusi_phase_point at, const saltusi_phase_impulse* impulse, double* v,
                           double* approach) {
-  assert(room != NULL && system != NULL && blow != NULL && v != NULL);
+  assert(room != NULL && system != NULL && impulse != NULL && v != NULL);
   saltusi_phase_workspace* r = room;
   const saltus_point p = point(r, at);
   const int n = r->nv, wide = r->rows + 1;
@@ -445,12 +433,12 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
     joint_rows(r, system, &p);
   }
   int rows = 0;
-  for (int i = 0; i < blow->count; i++) {
-    const int contact = blow->set[i];
+  for (int i = 0; i < impulse->count; i++) {
+    const int contact = impulse->set[i];
     const saltus_contact_law* law = &system->laws[contact];
     const int count = contact_rows(r, system, &p, contact, r->nj + rows);
-    r->struck[i] = impact_contact(law, contact, contact == blow->first);
-    if (contact == blow->first && approach != NULL) {
+    r->struck[i] = impact_contact(law, contact, contact == impulse->first);
+    if (contact == impulse->first && approach != NULL) {
       *approach = dot(r->G + (ptrdiff_t)(r->nj + rows) * n, at.v, n) + r->b[r->nj + rows];
     }
     rows += count;
@@ -483,14 +471,14 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
       r->W[i * rows + j] = dot(row, r->MD + (ptrdiff_t)(r->nj + j) * n, n);
     }
   }
-  stop_closed(r, blow);
+  stop_closed(r, impulse);
   for (int i = 0; i < rows; i++) { /* symmetric to the last bit */
     for (int j = 0; j < i; j++) {
       r->W[i * rows + j] = r->W[j * rows + i];
     }
   }
   const saltus_impact impact = {
-      .count = blow->count, .rows = rows, .contact = r->struck, .W = r->W, .u = r->u};
+      .count = impulse->count, .rows = rows, .contact = r->struck, .W = r->W, .u = r->u};
   saltus_impact_result result = {.P = r->P, .u = r->after};
   const saltus_log silent = {0};
   if (saltus_impact_solve(r->solver, system->impacts, &impact, silent, &result) != SALTUS_OK) {

@@ -57,22 +57,18 @@ bool saltusi_phase_accelerate(saltusi_phase_workspace* room, const saltus_system
                               saltusi_phase_point at, const saltusi_phase* mode, double* a,
                               double* force);
 
-/* Projects velocities [nv] onto the constraints of the mode by impulses of its contacts. */
-bool saltusi_phase_settle(saltusi_phase_workspace* room, const saltus_system* system,
-                          saltusi_phase_point at, const saltusi_phase* mode, double* v);
-
 /* Velocities [nv] after the impact of the contacts of `set` [count], triggered by contact
  * `first`; its U_N- in *approach. U_N- of the others that are closed before it is 0: differences leave their
  * constraint in second order, and laws do not include contacts that separate. */
-typedef struct saltusi_blow {
+typedef struct saltusi_phase_impulse {
   const int* set;
   int count;
   int first;
   const saltusi_phase* closed;
-} saltusi_blow;
+} saltusi_phase_impulse;
 
 bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
-                          saltusi_phase_point at, const saltusi_blow* blow, double* v,
+                          saltusi_phase_point at, const saltusi_phase_impulse* impulse, double* v,
                           double* approach);
 
 /* Relative velocity U [1 + tangents] of a contact, and its normal acceleration for a [nv], or NULL. */

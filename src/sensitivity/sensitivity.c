@@ -195,7 +195,8 @@ static bool times_of(saltus_sensitivity* s, double t, const guard* g, double* dt
   return passing != 0.0;
 }
 
-static saltus_status strike_all(saltus_sensitivity* s, double t, const saltusi_blow* blow) {
+static saltus_status strike_all(saltus_sensitivity* s, double t,
+                                const saltusi_phase_impulse* impulse) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
   double* moved = v->minus; /* unused while an impact is differentiated */
@@ -206,7 +207,7 @@ static saltus_status strike_all(saltus_sensitivity* s, double t, const saltusi_b
       along_z[i] = s->y[(ptrdiff_t)(j + 1) * n + i] + s->rates[i] * s->dt[j];
     }
     const saltusi_along along = {.at = at, .s = along_z, .tau = s->dt[j], .direction = j};
-    if (!saltusi_vary_slope_of_law(v, strike, blow, &along, n, moved)) {
+    if (!saltusi_vary_slope_of_law(v, strike, impulse, &along, n, moved)) {
       return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
                                       "the law of an impact has no derivative here, or a parameter "
                                       "is near a value at which the impact changes between slip "
@@ -267,9 +268,10 @@ static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* 
     return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
                                     "an impact without an approach: its time has no derivative");
   }
-  const saltusi_blow blow = {.set = s->set, .count = count, .first = first, .closed = &v->mode};
+  const saltusi_phase_impulse impulse = {
+      .set = s->set, .count = count, .first = first, .closed = &v->mode};
   const bool series = s->last[first].known && others == 0;
-  saltus_status status = strike_all(s, t, &blow);
+  saltus_status status = strike_all(s, t, &impulse);
   if (status == SALTUS_OK) {
     keep_last(s, first, t);
   }

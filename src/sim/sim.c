@@ -260,11 +260,11 @@ saltus_status saltus_sim_create(const saltus_sim_def* def, saltus_sim** out) {
     return status;
   }
   /* switching events are found while the motion is observed: this needs a recorder */
-  static const saltus_recorder nobody = {.contacts_unseen = 1};
+  static const saltus_recorder no_recorder = {.contacts_unseen = 1};
   saltus_sim_def observed = *def;
   observed.system = saltusi_system_of(def->system, def->scheme);
   if (def->recorder_count == 0 && def->observables != NULL && def->observables->switching != NULL) {
-    observed.recorders = &nobody;
+    observed.recorders = &no_recorder;
     observed.recorder_count = 1;
   }
   def = &observed;

@@ -173,12 +173,12 @@ static void patch_part(const saltus_contact_law* law, const double d[2], double 
 
 /* Direction of a spatial slip U; the given direction in the plane, below 1e-9 and for an opposite
  * U. */
-static double direct(const double* U, int n, const double told[2], double d[2]) {
+static double direct(const double* U, int n, const double given[2], double d[2]) {
   double u[2] = {U[0], n > 1 ? U[1] : 0.0};
   double speed = hypot(u[0], u[1]);
-  bool along = u[0] * told[0] + u[1] * told[1] > 0.0;
-  d[0] = n > 1 && speed > 1e-9 && along ? u[0] / speed : told[0];
-  d[1] = n > 1 && speed > 1e-9 && along ? u[1] / speed : told[1];
+  bool along = u[0] * given[0] + u[1] * given[1] > 0.0;
+  d[0] = n > 1 && speed > 1e-9 && along ? u[0] / speed : given[0];
+  d[1] = n > 1 && speed > 1e-9 && along ? u[1] / speed : given[1];
   return speed;
 }
 

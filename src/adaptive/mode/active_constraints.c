@@ -120,11 +120,6 @@ static bool slides(const saltusi_mode_dynamics* m, int key) {
   return m->o->mu[key] > 0.0 && (mode == SALTUSI_SLIP || mode == SALTUSI_STICK_BOUND);
 }
 
-bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key) {
-  assert(m != NULL && key >= 0);
-  return slides(m, key);
-}
-
 static bool is_normal(const saltusi_mode_dynamics* m, int i) {
   int key = m->held.key[i];
   return key >= 0 && key < m->o->contacts && m->held.row[i] == m->o->nj + m->o->base[key];

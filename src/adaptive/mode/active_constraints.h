@@ -110,7 +110,4 @@ void saltusi_active_add_redundant_forces(saltusi_mode_dynamics* m, const saltusi
 /* The multipliers as forces of all contact rows [nl], and of joints [nj] or NULL. */
 void saltusi_active_forces(const saltusi_mode_dynamics* m, double* contacts, double* joints);
 
-/* Whether a contact has friction at its bound. */
-bool saltusi_mode_slides(const saltusi_mode_dynamics* m, int key);
-
 #endif

@@ -385,10 +385,10 @@ static saltus_status start(saltusi_async_islands* c, const saltusi_step* s) {
 
 /* Restores the islands and their precomputed steps; the flag is true when the islands were started
  * from the state of the step. */
-static saltus_status take_up(saltusi_async_islands* c, const saltusi_step* s, bool* anew) {
+static saltus_status take_up(saltusi_async_islands* c, const saltusi_step* s, bool* restarted) {
   const saltus_dims* d = &c->views.sys.dims;
-  *anew = !goes_on(c, s);
-  if (*anew) {
+  *restarted = !goes_on(c, s);
+  if (*restarted) {
     return start(c, s);
   }
   saltus_status status = SALTUS_OK;
@@ -528,11 +528,11 @@ static void report_numbers(const saltusi_step* s, const saltus_step_report* own)
 
 /* State of an island at a time, its part of the memory, and its report since t0. */
 static saltus_status put(saltusi_async_islands* c, saltusi_async_island* clock,
-                         const saltusi_step* s, double t, bool anew) {
+                         const saltusi_step* s, double t, bool restarted) {
   int nv = clock->view->system.dims.nv;
   int done = over(clock, t);
   double* m = s->memory1 + clock->memory_at;
-  int passed = anew ? 0 : (int)s->memory0[clock->memory_at + PASSED];
+  int passed = restarted ? 0 : (int)s->memory0[clock->memory_at + PASSED];
   for (int i = 0; i <= done && i < clock->count; i++) {
     saltusi_async_island_step* step = saltusi_async_island_at(clock, i);
     int until = i < done ? step->report.event_count : events_until(step, t);
@@ -630,14 +630,14 @@ static void report_limit(saltusi_async_islands* c, const saltusi_step* s, double
 
 /* State of all islands at the common time, and the report of the step. */
 static saltus_status put_all(saltusi_async_islands* c, const saltusi_step* s, double t, double end,
-                             bool anew) {
+                             bool restarted) {
   const saltus_dims* d = &c->views.sys.dims;
   double* m = s->memory1;
   memset(c->acts, 0, (size_t)d->nc * sizeof(bool));
   memset(s->joint_impulses, 0, bytes_of(d->nj));
   saltus_status status = SALTUS_OK;
   for (int i = 0; i < c->count && status == SALTUS_OK; i++) {
-    status = put(c, &c->clock[i], s, t, anew);
+    status = put(c, &c->clock[i], s, t, restarted);
   }
   status = status == SALTUS_OK ? sort_events(c, s->events) : status;
   for (int key = 0; key < d->nc; key++) {
@@ -660,12 +660,12 @@ static saltus_status put_all(saltusi_async_islands* c, const saltusi_step* s, do
 
 saltus_status saltusi_async_islands_step(saltusi_async_islands* clocks, const saltusi_step* step) {
   assert(clocks != NULL && step != NULL);
-  bool anew;
+  bool restarted;
   clocks->failed = -1;
-  saltus_status status = take_up(clocks, step, &anew);
+  saltus_status status = take_up(clocks, step, &restarted);
   double end = step->t + step->h;
   double before = step->memory0[END]; /* the same end time, up to the rounding of another sum */
-  if (!anew && fabs(end - before) <= saltusi_async_island_slack(end)) {
+  if (!restarted && fabs(end - before) <= saltusi_async_island_slack(end)) {
     end = before;
   }
   for (int i = 0; i < clocks->count && status == SALTUS_OK; i++) {
@@ -686,7 +686,7 @@ saltus_status saltusi_async_islands_step(saltusi_async_islands* clocks, const sa
   bool last = t >= end;
   step->report->h = last ? step->h : t - step->t;
   t = last ? end : step->t + step->report->h; /* the same sum as in the caller */
-  return put_all(clocks, step, t, end, anew);
+  return put_all(clocks, step, t, end, restarted);
 }
 
 saltus_status saltusi_async_islands_explain(saltusi_async_islands* clocks, saltus_status status,
@@ -715,9 +715,9 @@ saltus_status saltusi_async_islands_explain(saltusi_async_islands* clocks, saltu
 saltus_status saltusi_async_islands_forces(saltusi_async_islands* clocks, const saltusi_step* step,
                                            double* out) {
   assert(clocks != NULL && step != NULL && out != NULL);
-  bool anew;
+  bool restarted;
   size_t joints = 3 * (size_t)clocks->views.sys.dims.nc;
-  saltus_status status = take_up(clocks, step, &anew);
+  saltus_status status = take_up(clocks, step, &restarted);
   for (int i = 0; i < clocks->count && status == SALTUS_OK; i++) {
     saltusi_async_island* clock = &clocks->clock[i];
     const saltus_dims* d = &clock->view->system.dims;

@@ -102,11 +102,6 @@ bool saltusi_friction_mode_releases(const saltusi_friction_mode* grip);
 /* Sets sticking, with all tangents active. */
 void saltusi_friction_mode_stick(saltusi_friction_mode* grip);
 
-/* Rows of a held contact. */
-static inline int saltusi_friction_mode_rows(const saltusi_friction_mode* grip) {
-  return 1 + (grip->held[0] ? 1 : 0) + (grip->held[1] ? 1 : 0);
-}
-
 /* Writes the normal and the active tangents into a block from `row` on, with a capacity for all rows of the contact;
  * returns their number. */
 int saltusi_friction_mode_look(const saltusi_friction_mode* grip, const saltus_system* sys,

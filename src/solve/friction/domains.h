@@ -51,11 +51,6 @@ static inline int saltusi_part_start(const saltusi_friction_case* in, int k) {
   return (int)((long long)in->pattern->units * k / saltusi_parts(in));
 }
 
-/* First row of part k. */
-static inline int saltusi_part_row(const saltusi_friction_case* in, int k) {
-  return in->pattern->offset[saltusi_part_start(in, k)];
-}
-
 /* job(context, k) for every part, shared by the team of the case. */
 void saltusi_run_parts(const saltusi_friction_case* in, void (*job)(void* context, int part),
                        void* context);
