@@ -29,9 +29,13 @@ static void print_events(const saltus_sensitivity_view* v, const cli_model* mode
       }
       continue;
     }
-    const char* name = saltus_event_is_user_defined(e->event.kind)
-                           ? o->event_names[e->event.contact]
-                           : sys->laws[e->event.contact].name;
+    const bool own = saltus_event_is_user_defined(e->event.kind);
+    const char* name = own ? o->event_names[e->event.contact] : sys->laws[e->event.law].name;
+    char features[96] = "";
+    if (!own && sys->ops->contact_text != NULL) {
+      sys->ops->contact_text(sys->self, e->event.identity, features, sizeof features);
+    }
+    name = features[0] != '\0' ? features : name;
     printf("  %-13s %-16s t = %-18.12g dt:", saltus_event_kind_name(e->event.kind),
            name != NULL ? cli_one_line(name, line, sizeof line) : "", e->event.t);
     for (int j = 0; j < count; j++) {

@@ -71,8 +71,10 @@ typedef enum saltus_derivative {
 } saltus_derivative;
 
 typedef struct saltus_sensitive_event {
-  saltus_event event;
-  const double* dt; /* [directions] s, derivative of its time; NaN: none for this event */
+  saltus_event
+      event; /* contact: of a time-varying set its index among the contacts of the motion */
+  /* [directions] s, derivative of its time; NaN: none for this event */
+  const double* dt;
   saltus_derivative derivative;
 } saltus_sensitive_event;
 
@@ -102,13 +104,12 @@ typedef struct saltus_sensitivity_view {
 
 typedef struct saltus_sensitivity saltus_sensitivity;
 
-/* Whether a system has derivatives, before any run: SALTUS_ERR_UNSUPPORTED after a message for contacts of shapes, dry friction
- * of joints and friction laws beyond Coulomb's. */
+/* Whether a system has derivatives, before any run: SALTUS_ERR_UNSUPPORTED after a message for dry friction of joints
+ * and friction laws beyond Coulomb's. */
 SALTUS_API saltus_status saltus_sensitivity_check(const saltus_system* system, saltus_log log);
 
-/* SALTUS_ERR_UNSUPPORTED for systems with a time-varying contact set and friction laws beyond
- * Coulomb's, SALTUS_ERR_ACCURACY if the motion of the variational equations differs from that of the run; the log has
- * the reason, and *out is NULL. */
+/* SALTUS_ERR_UNSUPPORTED for systems without derivatives and motions through points without them, SALTUS_ERR_ACCURACY if the
+ * motion of the variational equations differs from that of the run; the log has the reason, and *out is NULL. */
 SALTUS_API saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
                                                    saltus_sensitivity** out);
 SALTUS_API void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity);

@@ -38,15 +38,29 @@ static const char* word_of(saltus_derivative derivative) {
   return words[derivative];
 }
 
-/* [(kind, contact or number of the function, t, derivatives of t, whether it exists)]. */
-static PyObject* events_of(const core_state* state, const saltus_sensitivity_view* v, int count) {
+/* Name of a function of the scene, of the features of a contact, or of its law. */
+static PyObject* name_of(const saltus_scene_view* scene, const saltus_event* e) {
+  const saltus_system* sys = scene->system;
+  char features[96] = "";
+  if (saltus_event_is_user_defined(e->kind)) {
+    return PyUnicode_FromString(scene->observables->event_names[e->contact]);
+  }
+  if (sys->ops->contact_text != NULL) {
+    sys->ops->contact_text(sys->self, e->identity, features, sizeof features);
+  }
+  const char* name = features[0] != '\0' ? features : sys->laws[e->law].name;
+  return PyUnicode_FromString(name != NULL ? name : "");
+}
+
+/* [(kind, name, t, derivatives of t, whether it exists)]. */
+static PyObject* events_of(const core_state* state, const saltus_scene_view* scene,
+                           const saltus_sensitivity_view* v, int count) {
   PyObject* list = PyList_New((Py_ssize_t)v->event_count);
   for (long long i = 0; list != NULL && i < v->event_count; i++) {
     const saltus_sensitive_event* e = &v->events[i];
     PyObject* item =
-        Py_BuildValue("siNdNs", saltus_event_kind_name(e->event.kind), e->event.contact,
-                      PyBool_FromLong(saltus_event_is_user_defined(e->event.kind)), e->event.t,
-                      core_array_copy(state, e->dt, count), word_of(e->derivative));
+        Py_BuildValue("sNdNs", saltus_event_kind_name(e->event.kind), name_of(scene, &e->event),
+                      e->event.t, core_array_copy(state, e->dt, count), word_of(e->derivative));
     if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) != 0) {
       Py_CLEAR(list);
     }
@@ -79,7 +93,8 @@ static int put_measures(const core_state* state, PyObject* dict, const saltus_se
 }
 
 static PyObject* answer(const core_state* state, const saltus_sensitivity_view* v,
-                        const saltus_dims* d, int count) {
+                        const saltus_scene_view* scene, int count) {
+  const saltus_dims* d = &scene->system->dims;
   PyObject* dict = PyDict_New();
   const bool good =
       dict != NULL && core_put(dict, "t", PyFloat_FromDouble(v->t)) == 0 &&
@@ -91,7 +106,7 @@ static PyObject* answer(const core_state* state, const saltus_sensitivity_view* 
       core_put(dict, "doutputs",
                core_array_copy(state, v->doutputs, (Py_ssize_t)count * v->output_count)) == 0 &&
       put_measures(state, dict, v, count) == 0 &&
-      core_put(dict, "events", events_of(state, v, count)) == 0 &&
+      core_put(dict, "events", events_of(state, scene, v, count)) == 0 &&
       core_put(dict, "derivative", core_text(word_of(v->derivative))) == 0 &&
       core_put(dict, "derivative_t", PyFloat_FromDouble(v->derivative_t)) == 0;
   if (!good) {
@@ -148,7 +163,7 @@ PyObject* core_sensitivity(PyObject* module, PyObject* args) {
   if (status != SALTUS_OK) {
     core_raise(state, status, &messages);
   } else if (core_warn(state, &messages) == 0) {
-    result = answer(state, saltus_sensitivity_get_view(s), &scene->view.system->dims, (int)count);
+    result = answer(state, saltus_sensitivity_get_view(s), &scene->view, (int)count);
   }
   core_messages_free(&messages);
   saltus_sensitivity_destroy(s);

@@ -55,8 +55,6 @@ class Sensitivity:
 
     def __init__(self, model: Model, names: tuple[str, ...], facts: dict[str, Any]) -> None:
         scene = model._scene
-        contacts = [name for name, _ in scene.labels("c")]
-        own = [name for name, _ in scene.labels("e")]
         self.names = names
         self.t: float = facts["t"]
         self.q: Array = np.asarray(facts["q"])
@@ -66,8 +64,8 @@ class Sensitivity:
         self.dv: Array = np.asarray(facts["dv"]).reshape(len(names), -1)
         self.doutputs: Array = np.asarray(facts["doutputs"]).reshape(len(names), len(self.outputs))
         self.events = tuple(
-            SensitiveEvent(kind, (own if by_function else contacts)[number], t, np.asarray(dt), derivative)
-            for kind, number, by_function, t, dt, derivative in facts["events"])
+            SensitiveEvent(kind, name, t, np.asarray(dt), derivative)
+            for kind, name, t, dt, derivative in facts["events"])
         self.derivative: str = facts["derivative"]
         self.derivative_t: float = facts["derivative_t"]
         outputs = [name for name, _ in scene.labels("o")]
@@ -99,7 +97,7 @@ def sensitivity(model: Union[Model, str, os.PathLike[str]], t_end: float, names:
     """Derivatives of a motion, its outputs and its event times with respect to parameters, initial values `x` and
     initial velocities `x'` of a scene, by variational equations with saltation at every event.
 
-    Unsupported models (contacts of shapes, friction laws other than Coulomb's) raise `SolveError` with the reason.
+    Unsupported models (friction laws other than Coulomb's, dry friction of joints) raise `SolveError` with the reason.
 
     >>> import saltus
     >>> s = saltus.sensitivity("scenes/ball.yaml", 2.2, "q")

@@ -39,14 +39,15 @@ void saltus_sensitivity_destroy(saltus_sensitivity* sensitivity) {
 saltus_status saltus_sensitivity_check(const saltus_system* sys, saltus_log log) {
   assert(sys != NULL);
   const char* why = NULL;
-  if ((sys->traits & SALTUS_CHANGING_CONTACTS) != 0) {
-    why = "contact sets of shapes vary in time; only fixed sets are differentiated";
+  const bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (changing && sys->ops->gaps == NULL) {
+    why = "contacts of a time-varying set without `gaps` are not differentiated";
   } else if (sys->dry_count > 0) {
     why = "dry friction of joints is not differentiated";
-  } else if (sys->dims.nc > SALTUSI_PHASE_CONTACTS) {
+  } else if (!changing && sys->dims.nc > SALTUSI_PHASE_CONTACTS) {
     why = "at most 256 contacts";
   }
-  for (int i = 0; i < sys->dims.nc && why == NULL; i++) {
+  for (int i = 0; i < sys->law_count && why == NULL; i++) {
     why = sys->laws[i].friction != NULL ? "friction laws beyond Coulomb's are not differentiated"
                                         : NULL;
   }
@@ -137,7 +138,7 @@ static bool take_room(saltus_sensitivity* s) {
   if (!saltusi_vary_make(v, def->system, def->directions, def->direction_count, &s->pool)) {
     return false;
   }
-  const int nc = def->system->dims.nc;
+  const int nc = v->contacts.count;
   s->y = SALTUSI_TAKE(&s->pool, double, v->size);
   s->after = SALTUSI_TAKE(&s->pool, double, v->n);
   s->total = SALTUSI_TAKE(&s->pool, double, v->size);
@@ -145,10 +146,12 @@ static bool take_room(saltus_sensitivity* s) {
   s->dt = SALTUSI_TAKE(&s->pool, double, v->count + 1);
   s->rates = SALTUSI_TAKE(&s->pool, double, v->n + 4);
   s->hdot = SALTUSI_TAKE(&s->pool, double, v->n + v->count + 4);
-  s->force = SALTUSI_TAKE(&s->pool, double, 3 * nc + 3);
+  s->forces = SALTUSI_TAKE(&s->pool, saltus_contact_force, nc + 1);
   s->largest = SALTUSI_TAKE(&s->pool, double, v->n);
   s->set = SALTUSI_TAKE(&s->pool, int, nc + 1);
   s->series = -1;
+  s->chatter_columns = SALTUSI_TAKE(&s->pool, double, v->size);
+  s->chatter_set = SALTUSI_TAKE(&s->pool, int, nc + 1);
   s->bounce = SALTUSI_TAKE(&s->pool, double, 3 * v->nv + v->nq);
   s->last = SALTUSI_TAKE(&s->pool, saltusi_last_impact, nc + 1);
   for (int i = 0; i < nc && s->last != NULL; i++) {
@@ -161,6 +164,12 @@ static bool take_room(saltus_sensitivity* s) {
 
 static saltus_status begin(saltus_sensitivity* s) {
   const saltus_sensitivity_def* def = &s->def;
+  saltusi_sensitivity_reset(s);
+  saltus_status status = saltusi_sensitivity_start_contacts(s);
+  status = status == SALTUS_OK ? saltusi_sensitivity_find_own(s) : status;
+  if (status != SALTUS_OK) {
+    return status;
+  }
   if (!take_room(s)) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR, "sensitivity: no memory");
     return SALTUS_ERR_MEMORY;
@@ -179,9 +188,7 @@ static saltus_status begin(saltus_sensitivity* s) {
                                      .log = def->log,
                                      .allocator = def->allocator,
                                      .changes = def->changes};
-  saltusi_sensitivity_reset(s);
-  saltus_status status = saltusi_sensitivity_find_own(s);
-  status = status == SALTUS_OK ? saltus_integrator_create(&run, &s->run) : status;
+  status = saltus_integrator_create(&run, &s->run);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -236,6 +243,9 @@ saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
   status = begin(s);
   status = status == SALTUS_OK ? saltusi_sensitivity_run(s) : status;
   saltusi_sensitivity_reset(s);
+  if (status > SALTUS_OK) { /* of a step that cannot be repeated here */
+    status = saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, def->t0, "the run failed");
+  }
   if (status != SALTUS_OK) {
     saltus_sensitivity_destroy(s);
     return status;

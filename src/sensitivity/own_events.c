@@ -120,7 +120,7 @@ typedef struct own_events_search {
   saltus_sensitivity* s;
   long long sections;
   double impact; /* s, the last one */
-  bool lost;
+  bool lost, crowded;
 } own_events_search;
 
 /* Number of sections to locate: one more than requested; the start may be one of them. */
@@ -154,6 +154,11 @@ static saltus_status see(void* user, const saltus_event* e) {
   own_events_search* f = user;
   saltus_sensitivity* s = f->s;
   f->impact = e->kind == SALTUS_EVENT_IMPACT ? e->t : f->impact;
+  if (!saltus_event_is_user_defined(e->kind) &&
+      !saltusi_sensitivity_add_contact(s, e->identity, e->law)) {
+    f->crowded = true;
+    return SALTUS_ERR_STOPPED;
+  }
   if (saltus_event_is_user_defined(e->kind)) {
     if (!saltusi_grow(&s->pool.allocator, (void**)&s->own, &s->own_room, s->own_count + 1,
                       sizeof *s->own)) {
@@ -173,7 +178,8 @@ saltus_status saltusi_sensitivity_find_own(saltus_sensitivity* s) {
   assert(s != NULL);
   const saltus_sensitivity_def* def = &s->def;
   const saltus_observables* o = def->observables;
-  if (o == NULL || o->event_count == 0) {
+  const bool changing = (def->system->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (!changing && (o == NULL || o->event_count == 0)) {
     return SALTUS_OK;
   }
   own_events_search f = {.s = s, .impact = -INFINITY};
@@ -204,6 +210,9 @@ saltus_status saltusi_sensitivity_find_own(saltus_sensitivity* s) {
   }
   const bool enough =
       status == SALTUS_ERR_STOPPED && def->section_kind >= 0 && f.sections > sections_most(s);
+  if (f.crowded) {
+    return saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, def->t0, "more than 256 contacts");
+  }
   drop_start(s);
   saltusi_sensitivity_reset(s);
   return f.lost ? SALTUS_ERR_MEMORY : enough ? SALTUS_OK : status;
@@ -230,6 +239,13 @@ saltus_status saltusi_sensitivity_next(saltus_sensitivity* s, double until,
     return status;
   }
   if (*next != NULL) {
+    s->current = **next;
+    s->current.contact = saltusi_sensitivity_contact(s, s->current.identity);
+    *next = &s->current;
+    if (s->current.contact < 0) {
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, s->current.t,
+                                      "a contact that the first run of this motion did not have");
+    }
     s->last_impact = (*next)->kind == SALTUS_EVENT_IMPACT ? (*next)->t : s->last_impact;
   } else if (stops) {
     own->event.t = end;

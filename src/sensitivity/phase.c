@@ -12,11 +12,12 @@
 #include <string.h>
 
 bool saltusi_phase_workspace_make(saltusi_phase_workspace* room, const saltus_system* system,
-                                  saltusi_pool* pool) {
-  assert(room != NULL && system != NULL && pool != NULL);
+                                  const saltusi_phase_contacts* contacts, saltusi_pool* pool) {
+  assert(room != NULL && system != NULL && contacts != NULL && pool != NULL);
   const saltus_dims* d = &system->dims;
-  const int rows = d->nj + 3 * d->nc, n = d->nv;
-  *room = (saltusi_phase_workspace){.nq = d->nq, .nv = n, .nj = d->nj, .nc = d->nc, .rows = rows};
+  const int nc = contacts->count, rows = d->nj + 3 * nc, n = d->nv;
+  *room = (saltusi_phase_workspace){
+      .contacts = *contacts, .nq = d->nq, .nv = n, .nj = d->nj, .nc = nc, .rows = rows};
   room->scratch = saltusi_pool_take(pool, d->scratch + 1, 1);
   room->M = SALTUSI_TAKE(pool, double, (size_t)n*(size_t)n);
   room->L = SALTUSI_TAKE(pool, double, (size_t)n*(size_t)n);
@@ -35,12 +36,11 @@ bool saltusi_phase_workspace_make(saltusi_phase_workspace* room, const saltus_sy
   room->W = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)(rows + 1));
   room->P = SALTUSI_TAKE(pool, double, rows + 1);
   room->after = SALTUSI_TAKE(pool, double, rows + 1);
-  room->struck = SALTUSI_TAKE(pool, saltus_impact_contact, d->nc + 1);
+  room->struck = SALTUSI_TAKE(pool, saltus_impact_contact, nc + 1);
   if (pool->failed) {
     return false;
   }
-  return d->nc == 0 ||
-         saltus_impact_solver_create(d->nc, 3 * d->nc, NULL, &room->solver) == SALTUS_OK;
+  return nc == 0 || saltus_impact_solver_create(nc, 3 * nc, NULL, &room->solver) == SALTUS_OK;
 }
 
 void saltusi_phase_workspace_free(saltusi_phase_workspace* room) {
@@ -162,14 +162,46 @@ static void joint_rows(saltusi_phase_workspace* r, const saltus_system* sys,
 
 static int contact_rows(saltusi_phase_workspace* r, const saltus_system* sys,
                         const saltus_point* at, int contact, int first) {
-  const int count = 1 + sys->laws[contact].tangents;
+  const int count = 1 + saltusi_phase_law(r, sys, contact)->tangents;
   saltus_rows rows = rows_at(r, sys, first, count);
-  sys->ops->contact(sys->self, at, (uint64_t)contact, &rows);
+  sys->ops->contact(sys->self, at, r->contacts.identity[contact], &rows);
   spread(r, &rows);
   return count;
 }
 
-/* A x = x with complete pivoting; unknowns that depend on others are 0. */
+/* y from the triangle of `rank` rows of A, whose other unknowns are given; right sides x, NULL: 0. */
+static void substitute(const saltusi_phase_workspace* r, int rank, int n, const double* x,
+                       double* y) {
+  const int wide = r->rows + 1;
+  for (int i = rank - 1; i >= 0; i--) {
+    double rest = x != NULL ? x[i] : 0.0;
+    for (int j = i + 1; j < n; j++) {
+      rest -= r->A[i * wide + j] * y[r->order[j]];
+    }
+    y[r->order[i]] = rest / r->A[i * wide + i];
+  }
+}
+
+/* The solution of least norm: y minus its part in the null space, whose vectors are orthogonalised one after the other. */
+static void shorten(saltusi_phase_workspace* r, int rank, int n, double* y) {
+  double* null = r->W; /* free outside impacts */
+  for (int k = 0; k < n - rank; k++) {
+    double* one = null + (ptrdiff_t)k * n;
+    memset(one, 0, (size_t)n * sizeof *one);
+    one[r->order[rank + k]] = 1.0;
+    substitute(r, rank, n, NULL, one);
+    for (int j = 0; j <= k; j++) {
+      const double* from = j < k ? null + (ptrdiff_t)j * n : one;
+      double* to = j < k ? one : y;
+      const double part = dot(from, to, n) / dot(from, from, n);
+      for (int i = 0; i < n; i++) {
+        to[i] -= part * from[i];
+      }
+    }
+  }
+}
+
+/* A x = x with complete pivoting; where unknowns depend on others, the solution of least norm. */
 static void solve(saltusi_phase_workspace* r, int n) {
   double* A = r->A;
   const int wide = r->rows + 1;
@@ -219,13 +251,8 @@ static void solve(saltusi_phase_workspace* r, int n) {
   }
   double* y = r->P; /* free outside impacts */
   memset(y, 0, (size_t)n * sizeof *y);
-  for (int i = rank - 1; i >= 0; i--) {
-    double rest = r->x[i];
-    for (int j = i + 1; j < rank; j++) {
-      rest -= A[i * wide + j] * y[r->order[j]];
-    }
-    y[r->order[i]] = rest / A[i * wide + i];
-  }
+  substitute(r, rank, n, r->x, y);
+  shorten(r, rank, n, y);
   memcpy(r->x, y, (size_t)n * sizeof *y);
 }
 
@@ -273,7 +300,7 @@ static int assemble(saltusi_phase_workspace* r, const saltus_system* system, sal
   }
   for (int i = 0; i < mode->count; i++) {
     const saltusi_phase_contact* m = &mode->held[i];
-    const saltus_contact_law* law = &system->laws[m->contact];
+    const saltus_contact_law* law = saltusi_phase_law(r, system, m->contact);
     const int count = contact_rows(r, system, &p, m->contact, first);
     double s[2];
     slide(r, m, m->sticks ? 0 : law->tangents, law->mu, first, at.v, s);
@@ -319,7 +346,7 @@ static void read_forces(saltusi_phase_workspace* r, const saltus_system* system,
   int unknown = r->nj, row = r->nj;
   for (int i = 0; i < mode->count; i++) {
     const saltusi_phase_contact* m = &mode->held[i];
-    const saltus_contact_law* law = &system->laws[m->contact];
+    const saltus_contact_law* law = saltusi_phase_law(r, system, m->contact);
     double s[2];
     double* f = force + (ptrdiff_t)3 * m->contact;
     f[0] = r->x[unknown++];
@@ -350,6 +377,36 @@ bool saltusi_phase_accelerate(saltusi_phase_workspace* room, const saltus_system
   return room->failure.status == SALTUS_OK && isfinite(dot(a, a, room->nv));
 }
 
+bool saltusi_phase_settle(saltusi_phase_workspace* room, const saltus_system* system,
+                          saltusi_phase_point at, const saltusi_phase* mode, double* v) {
+  assert(room != NULL && system != NULL && mode != NULL && v != NULL);
+  const int unknowns = assemble(room, system, at, mode);
+  if (unknowns < 0) {
+    return false;
+  }
+  memcpy(v, at.v, (size_t)room->nv * sizeof *v);
+  hold(room, unknowns, room->b, v);
+  return room->failure.status == SALTUS_OK;
+}
+
+bool saltusi_phase_close(saltusi_phase_workspace* room, const saltus_system* system,
+                         saltusi_phase_point at, const saltusi_phase* mode, const double* gap,
+                         double* y) {
+  assert(room != NULL && system != NULL && mode != NULL && gap != NULL && y != NULL);
+  const int unknowns = assemble(room, system, at, mode);
+  if (unknowns < 0) {
+    return false;
+  }
+  memset(room->b, 0, (size_t)(room->rows + 1) * sizeof *room->b);
+  for (int i = 0, row = room->nj; i < mode->count; i++) {
+    room->b[row] = gap[i];
+    row += 1 + saltusi_phase_law(room, system, mode->held[i].contact)->tangents;
+  }
+  memset(y, 0, (size_t)room->nv * sizeof *y);
+  hold(room, unknowns, room->b, y);
+  return room->failure.status == SALTUS_OK;
+}
+
 void saltusi_phase_velocity(saltusi_phase_workspace* room, const saltus_system* system,
                             saltusi_phase_point at, int contact, const double* a, double U[3],
                             double* normal) {
@@ -369,6 +426,13 @@ double saltusi_phase_gap(saltusi_phase_workspace* room, const saltus_system* sys
   assert(room != NULL && system != NULL && contact < room->nc &&
          room->nc <= SALTUSI_PHASE_CONTACTS);
   const saltus_point p = point(room, at);
+  if ((system->traits & SALTUS_CHANGING_CONTACTS) != 0) {
+    double one = (double)NAN;
+    return system->ops->gaps(system->self, &p, 1, &room->contacts.identity[contact], &one) ==
+                   SALTUS_OK
+               ? one
+               : (double)NAN;
+  }
   double gap[SALTUSI_PHASE_CONTACTS];
   uint64_t identity[SALTUSI_PHASE_CONTACTS];
   int law[SALTUSI_PHASE_CONTACTS];
@@ -385,8 +449,7 @@ double saltusi_phase_gap(saltusi_phase_workspace* room, const saltus_system* sys
   return system->ops->contacts(system->self, &p, &list) == SALTUS_OK ? gap[contact] : (double)NAN;
 }
 
-static saltus_impact_contact impact_contact(const saltus_contact_law* law, int contact,
-                                            bool first) {
+static saltus_impact_contact impact_contact(const saltus_contact_law* law, int index, bool first) {
   return (saltus_impact_contact){.name = law->name,
                                  .tangents = law->tangents,
                                  .mu = saltus_contact_impact_mu(law),
@@ -396,7 +459,7 @@ static saltus_impact_contact impact_contact(const saltus_contact_law* law, int c
                                  .impact = law->impact,
                                  .own = law->own,
                                  .struck = first,
-                                 .law = contact,
+                                 .law = index,
                                  .friction = law->impact_mu != 0.0 ? NULL : law->friction};
 }
 
@@ -435,9 +498,9 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
   int rows = 0;
   for (int i = 0; i < impulse->count; i++) {
     const int contact = impulse->set[i];
-    const saltus_contact_law* law = &system->laws[contact];
+    const saltus_contact_law* law = saltusi_phase_law(r, system, contact);
     const int count = contact_rows(r, system, &p, contact, r->nj + rows);
-    r->struck[i] = impact_contact(law, contact, contact == impulse->first);
+    r->struck[i] = impact_contact(law, r->contacts.law[contact], contact == impulse->first);
     if (contact == impulse->first && approach != NULL) {
       *approach = dot(r->G + (ptrdiff_t)(r->nj + rows) * n, at.v, n) + r->b[r->nj + rows];
     }

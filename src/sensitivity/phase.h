@@ -14,9 +14,16 @@
 
 enum { SALTUSI_PHASE_CONTACTS = 256 };
 
+/* The contacts of a motion: all of a fixed set, those that touch of a time-varying one. */
+typedef struct saltusi_phase_contacts {
+  int count;
+  uint64_t* identity; /* [count] */
+  int* law;           /* [count] index in the laws of the system */
+} saltusi_phase_contacts;
+
 /* A contact that is closed. */
 typedef struct saltusi_phase_contact {
-  int contact;
+  int contact; /* index in saltusi_phase_contacts */
   bool sticks;
   double sign; /* of slip in the plane */
 } saltusi_phase_contact;
@@ -28,7 +35,8 @@ typedef struct saltusi_phase {
 
 /* Workspace for the equations of a system and of its variations. */
 typedef struct saltusi_phase_workspace {
-  int nq, nv, nj, nc, rows; /* rows: of joints and all contacts */
+  saltusi_phase_contacts contacts;
+  int nq, nv, nj, nc, rows; /* nc: contacts.count; rows: of joints and all contacts */
   void* scratch;
   saltus_failure failure;
   double *M, *L;      /* [nv x nv] and Cholesky's factor */
@@ -43,8 +51,14 @@ typedef struct saltusi_phase_workspace {
 } saltusi_phase_workspace;
 
 bool saltusi_phase_workspace_make(saltusi_phase_workspace* room, const saltus_system* system,
-                                  saltusi_pool* pool);
+                                  const saltusi_phase_contacts* contacts, saltusi_pool* pool);
 void saltusi_phase_workspace_free(saltusi_phase_workspace* room);
+
+/* Law of a contact of a motion. */
+static inline const saltus_contact_law*
+saltusi_phase_law(const saltusi_phase_workspace* room, const saltus_system* system, int contact) {
+  return &system->laws[room->contacts.law[contact]];
+}
 
 /* A time and a state. */
 typedef struct saltusi_phase_point {
@@ -56,6 +70,15 @@ typedef struct saltusi_phase_point {
 bool saltusi_phase_accelerate(saltusi_phase_workspace* room, const saltus_system* system,
                               saltusi_phase_point at, const saltusi_phase* mode, double* a,
                               double* force);
+
+/* Projects velocities [nv] onto the constraints of the mode by impulses of its contacts. */
+bool saltusi_phase_settle(saltusi_phase_workspace* room, const saltus_system* system,
+                          saltusi_phase_point at, const saltusi_phase* mode, double* v);
+
+/* Displacement y [nv] by impulses of the mode that changes the gaps of its contacts by -gap [mode->count]. */
+bool saltusi_phase_close(saltusi_phase_workspace* room, const saltus_system* system,
+                         saltusi_phase_point at, const saltusi_phase* mode, const double* gap,
+                         double* y);
 
 /* Velocities [nv] after the impact of the contacts of `set` [count], triggered by contact
  * `first`; its U_N- in *approach. U_N- of the others that are closed before it is 0: differences leave their

@@ -18,6 +18,8 @@
 
 /* Approach velocities below this fraction of the fastest velocity are grazing. */
 static const double grazing = 1e-7;
+/* The same beside closed contacts: impacts in turns become slow without grazing. */
+static const double grazing_beside = 3e-9;
 
 enum { LOOKS = 8 }; /* samples of the motion between two events */
 
@@ -29,7 +31,7 @@ saltus_status saltusi_sensitivity_fail(const saltus_sensitivity* s, saltus_statu
 }
 
 static const char* contact_name(const saltus_sensitivity* s, int contact) {
-  const char* name = s->def.system->laws[contact].name;
+  const char* name = saltusi_phase_law(&s->vary.room, s->def.system, contact)->name;
   return name != NULL ? name : "without a name";
 }
 
@@ -73,15 +75,23 @@ static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
       saltusi_sensitivity_grow(s, z);
     }
   }
-  saltus_status status = saltus_integrator_forces(s->run, middle, s->force);
+  int count = 0;
+  saltus_status status =
+      saltus_integrator_contact_forces(s->run, middle, s->forces, v->contacts.count, &count);
   if (status == SALTUS_OK) {
     status = saltus_integrator_dense(s->run, middle, SALTUS_RIGHT, z, z + v->nq);
   }
   v->mode.count = 0;
   const saltusi_phase_point at = {.t = middle, .q = z, .v = z + v->nq};
-  for (int i = 0; i < sys->dims.nc && status == SALTUS_OK; i++) {
-    const saltus_contact_law* law = &sys->laws[i];
-    const double* force = s->force + (ptrdiff_t)3 * i;
+  for (int k = 0; k < count && status == SALTUS_OK; k++) {
+    const int i =
+        k < v->contacts.count ? saltusi_sensitivity_contact(s, s->forces[k].identity) : -1;
+    if (i < 0) {
+      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, middle,
+                                      "a contact that the first run of this motion did not have");
+    }
+    const saltus_contact_law* law = saltusi_phase_law(&v->room, sys, i);
+    const double* force = s->forces[k].force;
     if (!(force[0] > 0.0)) {
       continue;
     }
@@ -127,7 +137,8 @@ static bool guard_value(saltusi_vary* v, const saltus_system* sys, saltusi_phase
     return false;
   }
   const double* f = force + (ptrdiff_t)3 * g->contact;
-  out[0] = g->kind == GUARD_FORCE ? f[0] : sys->laws[g->contact].mu * f[0] - hypot(f[1], f[2]);
+  const double mu = saltusi_phase_law(&v->room, sys, g->contact)->mu;
+  out[0] = g->kind == GUARD_FORCE ? f[0] : mu * f[0] - hypot(f[1], f[2]);
   return true;
 }
 
@@ -206,7 +217,8 @@ static saltus_status strike_all(saltus_sensitivity* s, double t,
     for (int i = 0; i < n; i++) {
       along_z[i] = s->y[(ptrdiff_t)(j + 1) * n + i] + s->rates[i] * s->dt[j];
     }
-    const saltusi_along along = {.at = at, .s = along_z, .tau = s->dt[j], .direction = j};
+    saltusi_along along = {.at = at, .s = along_z, .tau = s->dt[j], .direction = j};
+    along.limit = saltusi_vary_approach_limit(v, &along, impulse->first);
     if (!saltusi_vary_slope_of_law(v, strike, impulse, &along, n, moved)) {
       return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
                                       "the law of an impact has no derivative here, or a parameter "
@@ -218,6 +230,18 @@ static saltus_status strike_all(saltus_sensitivity* s, double t,
     memcpy(s->total + (ptrdiff_t)j * n, along_z, (size_t)v->nq * sizeof *moved);
   }
   return SALTUS_OK;
+}
+
+/* Whether the law over these contacts has the velocities of the run, which may have solved the impact by another one. */
+static bool is_impact_of_run(saltus_sensitivity* s, double t,
+                             const saltusi_phase_impulse* impulse) {
+  saltusi_vary* v = &s->vary;
+  const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  bool same = strike(v, s->def.system, at, impulse, v->minus);
+  for (int i = v->nq; i < v->n && same; i++) {
+    same = fabs(v->minus[i] - s->after[i]) <= (1e5 * s->def.tol + 1e-8) * v->speed;
+  }
+  return same;
 }
 
 static void keep_last(saltus_sensitivity* s, int contact, double t) {
@@ -244,7 +268,7 @@ static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* 
   for (int i = 0; i < s->group_count && first < 0; i++) {
     first = s->group[i].kind == SALTUS_EVENT_IMPACT ? s->group[i].contact : first;
   }
-  for (int i = 0; i < sys->dims.nc; i++) {
+  for (int i = 0; i < v->contacts.count; i++) {
     bool strikes = i == first || is_held(&v->mode, i);
     for (int k = 0; k < s->group_count && !strikes; k++) {
       strikes = s->group[k].kind == SALTUS_EVENT_IMPACT && s->group[k].contact == i;
@@ -258,7 +282,11 @@ static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* 
   saltusi_phase_velocity(&v->room, sys, (saltusi_phase_point){.t = t, .q = s->y, .v = s->y + v->nq},
                          first, NULL, U, NULL);
   s->view.closest = fmin(s->view.closest, fabs(U[0]));
-  if (fabs(U[0]) <= grazing * v->speed && !s->last[first].known) {
+  const double barely = v->mode.count > 0 ? grazing_beside : grazing;
+  if (fabs(U[0]) <= barely * v->speed && !s->last[first].known) {
+    if (v->mode.count > 0 && saltusi_sensitivity_chatter_begin(s, t)) {
+      return SALTUS_OK;
+    }
     *what = SALTUS_DERIVATIVE_GRAZING;
   }
   if (others > 0) {
@@ -270,6 +298,11 @@ static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* 
   }
   const saltusi_phase_impulse impulse = {
       .set = s->set, .count = count, .first = first, .closed = &v->mode};
+  if (others == 0 && !is_impact_of_run(s, t, &impulse)) {
+    return saltusi_sensitivity_fail(
+        s, SALTUS_ERR_ACCURACY, t,
+        "the run has other velocities after an impact than the law of its contacts");
+  }
   const bool series = s->last[first].known && others == 0;
   saltus_status status = strike_all(s, t, &impulse);
   if (status == SALTUS_OK) {
@@ -281,23 +314,35 @@ static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* 
   return status;
 }
 
+static saltus_status slip_ends(const saltus_sensitivity* s, double t, int contact) {
+  char why[160];
+  saltusi_print(why, sizeof why,
+                "slip of contact %.60s ends in space, where its direction has no limit that can be "
+                "differentiated here",
+                contact_name(s, contact));
+  return saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, t, why);
+}
+
+/* Whether an event ends a slip in space: equations before it are singular. */
+static bool ends_slip(const saltus_sensitivity* s, const saltus_event* e) {
+  const bool ends = e->kind == SALTUS_EVENT_STICK || e->kind == SALTUS_EVENT_REVERSAL;
+  return ends && is_held(&s->vary.mode, e->contact) &&
+         saltusi_phase_law(&s->vary.room, s->def.system, e->contact)->tangents == 2;
+}
+
 /* An event at which v does not jump. */
 static saltus_status change(saltus_sensitivity* s, double t, const saltus_event* e, bool* known) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
   const bool own = saltus_event_is_user_defined(e->kind);
-  const bool spatial = !own && s->def.system->laws[e->contact].tangents == 2;
+  const bool spatial =
+      !own && saltusi_phase_law(&v->room, s->def.system, e->contact)->tangents == 2;
   guard g = {.contact = e->contact, .s = s};
   switch (e->kind) {
   case SALTUS_EVENT_STICK:
   case SALTUS_EVENT_REVERSAL:
     if (spatial) {
-      saltusi_log(s->def.log, SALTUS_LEVEL_ERROR,
-                  "sensitivity at t = %.12g s: slip of contact %s ends in space, where its "
-                  "direction has no limit that "
-                  "can be differentiated here",
-                  t, contact_name(s, e->contact));
-      return SALTUS_ERR_UNSUPPORTED;
+      return slip_ends(s, t, e->contact);
     }
     g.kind = GUARD_SLIP;
     break;
@@ -420,11 +465,18 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   const double* dt = s->dt;
   bool known = true;
   saltus_status status;
-  const bool inside = s->series >= 0; /* outputs before the series are those of its first impact */
+  const bool inside =
+      s->series >= 0 || s->chatter; /* outputs before the series are those of its first impact */
   if (!inside) {
     saltusi_sensitivity_integral_jump(s, t, s->y, 1.0);
   }
-  if (by.end != NULL) {
+  if (s->chatter) {
+    status = saltusi_sensitivity_chatter_follow(s, t)
+                 ? SALTUS_OK
+                 : saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, t,
+                                            "an event inside an accumulation of impacts of several "
+                                            "contacts; its derivative is not computed");
+  } else if (by.end != NULL) {
     what = SALTUS_DERIVATIVE_LIMIT;
     status = end_series(s, t, by.end->contact);
   } else if (inside) {
@@ -435,6 +487,8 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   if (status == SALTUS_OK && s->group_count > 1 && by.end == NULL && !inside && apart(s, t, dt)) {
     what = SALTUS_DERIVATIVE_SIMULTANEOUS;
   }
+  what = s->chatter ? SALTUS_DERIVATIVE_LIMIT : what;
+  known = known && !s->chatter;
   for (int j = 0; j < s->vary.count && !known; j++) {
     s->hdot[j] = (double)NAN;
   }
@@ -637,16 +691,23 @@ static saltus_status settle_start(saltus_sensitivity* s, double* here, const sal
 }
 
 /* An accumulation before the next event, at t, or the end of the run: it may have ended with its last impact, that of
- * *closed. A series that begins with the last impact of the run or of the section does not count. */
-static saltus_status check_series(saltus_sensitivity* s, double here, double t, bool more,
-                                  int* closed) {
+ * *closed. A series that begins with the last impact of the run, of the section or before one of another contact does not
+ * count. */
+static saltus_status check_series(saltus_sensitivity* s, double here, double t,
+                                  const saltus_event* next, int* closed) {
+  const bool more = next != NULL;
   *closed = -1;
   if (s->series < 0) {
     return SALTUS_OK;
   }
-  if (!s->met && t > (more ? s->series_end : s->series_limit)) {
+  const bool foreign = more && saltusi_sensitivity_series_foreign(s, next);
+  if (!s->met && t > (more && !foreign ? s->series_end : s->series_limit)) {
     *closed = s->series;
     return end_series(s, here, s->series);
+  }
+  if (foreign && s->series_impacts == 0) {
+    s->series = -1;
+    return SALTUS_OK;
   }
   if (more && !s->met) {
     return SALTUS_OK;
@@ -659,13 +720,29 @@ static saltus_status check_series(saltus_sensitivity* s, double here, double t, 
   return SALTUS_OK;
 }
 
+/* Ends a chatter if all of its contacts are closed between here and t. */
+static saltus_status check_chatter(saltus_sensitivity* s, double here, double t, bool more) {
+  saltus_status status = read_mode(s, here, t);
+  if (status == SALTUS_OK && saltusi_sensitivity_chatter_rests(s)) {
+    return saltusi_sensitivity_chatter_end(s, here);
+  }
+  return status != SALTUS_OK || more
+             ? status
+             : saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, here,
+                                        "the end lies inside an accumulation of impacts");
+}
+
 /* Advances to t, or to the section at the present time; pending: the events at the present time are crossed, but the
  * mode after them is not determined. */
-static saltus_status pass(saltus_sensitivity* s, double here, double t, bool pending, int closed) {
+static saltus_status pass(saltus_sensitivity* s, double here, double t, const saltus_event* next,
+                          bool pending, int closed) {
   saltus_status status = read_mode(s, here, t);
   if (status == SALTUS_OK && closed >= 0 && !is_held(&s->vary.mode, closed)) {
     status = saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, here,
                                       "an accumulation of impacts that does not close");
+  }
+  if (status == SALTUS_OK && next != NULL && ends_slip(s, next)) {
+    return slip_ends(s, t, next->contact);
   }
   status = status == SALTUS_OK && pending ? leave(s, here) : status;
   return status == SALTUS_OK && !s->met ? follow(s, here, t) : status;
@@ -683,9 +760,12 @@ saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {
     const double t = next != NULL ? next->t : def->until;
     const bool again = pending && s->switched && next != NULL && t - here <= 4.0 * instant(t);
     int closed;
-    status = check_series(s, here, t, next != NULL, &closed);
-    if (status == SALTUS_OK && t > here && !again && s->series < 0) {
-      status = pass(s, here, t, pending, closed);
+    status = check_series(s, here, t, next, &closed);
+    if (status == SALTUS_OK && s->chatter && t > here) {
+      status = check_chatter(s, here, t, next != NULL);
+    }
+    if (status == SALTUS_OK && t > here && !again && s->series < 0 && !s->chatter) {
+      status = pass(s, here, t, next, pending, closed);
       if (status == SALTUS_OK && s->met) {
         s->view.at_section = true;
         s->view.section_dt = s->dt;

@@ -32,26 +32,33 @@ struct saltus_sensitivity {
   saltus_sensitivity_view view;
   saltus_integrator* run;
   saltusi_vary vary;
-  double* y;                 /* [size] state and derivatives now */
-  double* after;             /* [n] state after the current event */
-  double* total;             /* [directions x n] its derivatives at the time of the event */
-  double* dt;                /* [directions] of that event */
-  double* moved;             /* [directions x n] */
-  double *rates, *hdot;      /* [n + 4], [n + directions + 4] */
-  double* force;             /* [3 nc] */
-  double* largest;           /* [n] largest absolute values along the motion */
-  int* set;                  /* [nc] contacts of an impact */
-  saltusi_last_impact* last; /* [nc] */
+  double* y;                    /* [size] state and derivatives now */
+  double* after;                /* [n] state after the current event */
+  double* total;                /* [directions x n] its derivatives at the time of the event */
+  double* dt;                   /* [directions] of that event */
+  double* moved;                /* [directions x n] */
+  double *rates, *hdot;         /* [n + 4], [n + directions + 4] */
+  saltus_contact_force* forces; /* [nc] */
+  double* largest;              /* [n] largest absolute values along the motion */
+  int* set;                     /* [nc] contacts of an impact */
+  saltusi_last_impact* last;    /* [nc] */
   /* an accumulation that is treated as one map */
   int series;                      /* its contact; -1: none */
   int series_impacts;              /* after the last impact that was crossed individually */
   int series_count;                /* contacts that take part, in `set` */
   double series_limit, series_end; /* s, its end, and an upper bound of it */
   double* bounce;                  /* [3 nv + nq] */
+  /* slow impacts of several contacts, from the time of the derivatives `chatter_columns` [directions x n] on */
+  bool chatter;
+  double chatter_from, chatter_speed; /* s, m/s: the fastest approach */
+  double* chatter_columns;
+  int* chatter_set; /* [chatter_count] contacts that take part, of nc */
+  int chatter_count;
   saltus_event group[SALTUSI_GROUP_MOST];
   bool group_jumps[SALTUSI_GROUP_MOST]; /* it was caused by a jump of v */
   bool switched;                        /* by the last group */
   bool own_jumps;                       /* likewise the current event */
+  saltus_event current; /* with the index of its contact among those of the motion */
   int group_count;
   long long sections; /* that were met */
   bool met;           /* the requested section is in this group */
@@ -93,15 +100,37 @@ void saltusi_sensitivity_extremes_see(saltus_sensitivity* s, double t, const dou
  * their number. */
 int saltusi_sensitivity_turns(saltus_sensitivity* s, double from, double to);
 
+/* ---- contacts ---- */
+
+/* Contacts at the start into s->vary.contacts. */
+saltus_status saltusi_sensitivity_start_contacts(saltus_sensitivity* s);
+/* One more contact, if it is not there yet; false: too many. */
+bool saltusi_sensitivity_add_contact(saltus_sensitivity* s, uint64_t identity, int law);
+/* Index of a contact of the motion; -1: it is none. */
+int saltusi_sensitivity_contact(const saltus_sensitivity* s, uint64_t identity);
+
 /* ---- accumulations ---- */
 
 /* An impact of a contact that has bounced before, with its approach velocity; slow impacts are treated as one map from
  * now on. */
 void saltusi_sensitivity_series_begin(saltus_sensitivity* s, int contact, double approach);
+/* Whether an event is none of the series. */
+bool saltusi_sensitivity_series_foreign(const saltus_sensitivity* s, const saltus_event* e);
 /* dt [directions] of the group of events inside of the series; an error if another event interrupts it. */
 saltus_status saltusi_sensitivity_series_follow(saltus_sensitivity* s, double t, double* dt);
 /* The end: derivatives of the state and dt there. */
 saltus_status saltusi_sensitivity_accumulation(saltus_sensitivity* s, double t, int contact);
+
+/* ---- chatter of several contacts ---- */
+
+/* An event of another contact inside of the series at t, or without a series an impact that barely approaches beside closed
+ * contacts: they go on as chatter. False: impacts that are too fast, or laws for
+ * which the order of impacts matters. */
+bool saltusi_sensitivity_chatter_begin(saltus_sensitivity* s, double t);
+bool saltusi_sensitivity_chatter_follow(saltus_sensitivity* s, double t);
+/* Whether all contacts of the chatter are closed in the present mode, and its end: derivatives of the state. */
+bool saltusi_sensitivity_chatter_rests(const saltus_sensitivity* s);
+saltus_status saltusi_sensitivity_chatter_end(saltus_sensitivity* s, double t);
 
 /* Advances to the end, or to the section. */
 saltus_status saltusi_sensitivity_run(saltus_sensitivity* s);
@@ -118,7 +147,7 @@ const saltus_observables* saltusi_sensitivity_observables(const saltus_sensitivi
 
 /* ---- events of the scene's own functions ---- */
 
-/* Locates them; inputs are reset to their initial values afterwards. */
+/* Locates them, and finds the contacts of a time-varying set; inputs are reset to their initial values afterwards. */
 saltus_status saltusi_sensitivity_find_own(saltus_sensitivity* s);
 /* The next event of contacts or functions up to a time, NULL: none; the run is advanced to it. */
 saltus_status saltusi_sensitivity_next(saltus_sensitivity* s, double until,

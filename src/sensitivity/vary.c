@@ -20,6 +20,8 @@ enum { REFINED = 4 };
 static const double agree = 1e-8, coarsely = 1e-5;
 /* Differences of a parameter with two steps that differ by more than this part of them are those over a kink. */
 static const double bent = 1e-2;
+/* Largest change of a slip velocity, and of an approach, by a step of differences, relative to it. */
+static const double slip_kept = 2e-3, approach_kept = 0.1;
 static const double noise = 1e-13;    /* rounding of laws, relative to the speed */
 static const double accuracy = 1e-12; /* of the extrapolation, relative to each column */
 
@@ -35,11 +37,12 @@ bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
                          .n = d->nq + d->nv,
                          .size = (d->nq + d->nv + vary->integrands) * (1 + count),
                          .shrink = 1.0,
+                         .contacts = vary->contacts,
                          .integrand = vary->integrand,
                          .integrand_user = vary->integrand_user,
                          .integrands = vary->integrands};
   const int most = vary->n + EXTRA + vary->integrands;
-  vary->mode.held = SALTUSI_TAKE(pool, saltusi_phase_contact, d->nc + 1);
+  vary->mode.held = SALTUSI_TAKE(pool, saltusi_phase_contact, vary->contacts.count + 1);
   vary->shifted = SALTUSI_TAKE(pool, double, vary->n);
   vary->rates = SALTUSI_TAKE(pool, double, vary->n);
   vary->plus = SALTUSI_TAKE(pool, double, most);
@@ -51,7 +54,7 @@ bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
   vary->y2 = SALTUSI_TAKE(pool, double, vary->size);
   vary->dy = SALTUSI_TAKE(pool, double, vary->size);
   vary->before = SALTUSI_TAKE(pool, double, vary->size);
-  return !pool->failed && saltusi_phase_workspace_make(&vary->room, system, pool);
+  return !pool->failed && saltusi_phase_workspace_make(&vary->room, system, &vary->contacts, pool);
 }
 
 void saltusi_vary_free(saltusi_vary* vary) {
@@ -118,7 +121,8 @@ bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void
       .function = function, .user = user, .along = along, .many = many, .out = out};
   bool good = true;
   if (size > 0.0) {
-    const double e = part * vary->shrink / size;
+    const double most = part / size;
+    const double e = vary->shrink * (along->limit > 0.0 ? fmin(along->limit, most) : most);
     for (int k = 0; k < 4 && good; k++) {
       good = add(vary, &whole, vary->system, at[k] * e, weight[k] / e);
     }
@@ -150,7 +154,9 @@ bool saltusi_vary_slope_of_law(saltusi_vary* vary, saltusi_smooth* function, con
   double *coarse = vary->finer, *fine = vary->finer + many;
   saltusi_along state = *along;
   state.direction = -1;
-  const double rounding = noise * vary->speed * size_of(vary, along) / part;
+  const double size = size_of(vary, along), whole = size > 0.0 ? part / size : 1.0;
+  const double rounding =
+      noise * vary->speed / (along->limit > 0.0 ? fmin(along->limit, whole) : whole);
   double change = INFINITY;
   for (int k = 0; k <= REFINED && change > 1.0; k++) {
     vary->shrink = pow(0.125, k);
@@ -203,13 +209,57 @@ bool saltusi_vary_rates(saltusi_vary* vary, const saltus_system* system, saltusi
   return saltusi_phase_accelerate(&vary->room, system, at, &vary->mode, out + vary->nq, NULL);
 }
 
+/* Difference step along s that changes component `first` to `last` of the velocity of a contact by at most `kept` of it; the
+ * least of this and *limit, where it is needed at all. */
+static void limit_change(saltusi_vary* vary, const saltusi_along* along, int contact, int first,
+                         int last, double kept, double* limit) {
+  const int nq = vary->nq;
+  const double size = size_of(vary, along), e = size > 0.0 ? part / size : 0.0;
+  double here[3] = {0.0}, there[3] = {0.0}, was = 0.0, change = 0.0;
+  for (int k = 0; k < vary->n; k++) {
+    vary->shifted[k] = (k < nq ? along->at.q[k] : along->at.v[k - nq]) + e * along->s[k];
+  }
+  const saltusi_phase_point moved = {
+      .t = along->at.t + e * along->tau, .q = vary->shifted, .v = vary->shifted + nq};
+  saltusi_phase_velocity(&vary->room, vary->system, along->at, contact, NULL, here, NULL);
+  saltusi_phase_velocity(&vary->room, vary->system, moved, contact, NULL, there, NULL);
+  for (int k = first; k <= last; k++) {
+    was = hypot(was, here[k]);
+    change = hypot(change, there[k] - here[k]);
+  }
+  if (change > kept * was && was > 0.0) {
+    const double most = e * kept * was / change;
+    *limit = *limit > 0.0 ? fmin(*limit, most) : most;
+  }
+}
+
+double saltusi_vary_approach_limit(saltusi_vary* vary, const saltusi_along* along, int contact) {
+  assert(vary != NULL && along != NULL && along->s != NULL);
+  double limit = 0.0;
+  limit_change(vary, along, contact, 0, 0, approach_kept, &limit);
+  return limit;
+}
+
+double saltusi_vary_slip_limit(saltusi_vary* vary, const saltusi_along* along) {
+  assert(vary != NULL && along != NULL && along->s != NULL);
+  double limit = 0.0;
+  for (int i = 0; i < vary->mode.count; i++) {
+    const saltusi_phase_contact* m = &vary->mode.held[i];
+    if (!m->sticks && saltusi_phase_law(&vary->room, vary->system, m->contact)->tangents == 2) {
+      limit_change(vary, along, m->contact, 1, 2, slip_kept, &limit);
+    }
+  }
+  return limit;
+}
+
 /* Rates of state and derivatives. */
 static bool evaluate(saltusi_vary* vary, double t, const double* y, double* dy) {
   const int n = vary->n;
   const saltusi_phase_point at = {.t = t, .q = y, .v = y + vary->nq};
   bool good = saltusi_vary_rates(vary, vary->system, at, NULL, dy);
   for (int j = 0; j < vary->count && good; j++) {
-    const saltusi_along along = {.at = at, .s = y + (ptrdiff_t)(j + 1) * n, .direction = j};
+    saltusi_along along = {.at = at, .s = y + (ptrdiff_t)(j + 1) * n, .direction = j};
+    along.limit = saltusi_vary_slip_limit(vary, &along);
     good =
         saltusi_vary_slope(vary, saltusi_vary_rates, NULL, &along, n, dy + (ptrdiff_t)(j + 1) * n);
   }
@@ -217,7 +267,8 @@ static bool evaluate(saltusi_vary* vary, double t, const double* y, double* dy) 
   double* rates = dy + (ptrdiff_t)n * (1 + vary->count);
   good = good && (m == 0 || vary->integrand(vary, vary->system, at, vary->integrand_user, rates));
   for (int j = 0; j < vary->count && m > 0 && good; j++) {
-    const saltusi_along along = {.at = at, .s = y + (ptrdiff_t)(j + 1) * n, .direction = j};
+    saltusi_along along = {.at = at, .s = y + (ptrdiff_t)(j + 1) * n, .direction = j};
+    along.limit = saltusi_vary_slip_limit(vary, &along);
     good = saltusi_vary_slope(vary, vary->integrand, vary->integrand_user, &along, m,
                               rates + (ptrdiff_t)(j + 1) * m);
   }

@@ -12,8 +12,9 @@
 typedef struct saltusi_vary {
   const saltus_system* system;
   const saltus_direction* directions;
-  int count;                  /* directions */
-  int nq, nv, n;              /* n = nq + nv */
+  int count;     /* directions */
+  int nq, nv, n; /* n = nq + nv */
+  saltusi_phase_contacts contacts;
   double length, speed, span; /* scales: positions, velocities and times of smooth motion */
   saltusi_phase_workspace room;
   saltusi_phase mode;
@@ -31,7 +32,7 @@ typedef struct saltusi_vary {
   int integrands;
 } saltusi_vary;
 
-/* `integrands` and their functions are already set in *vary. */
+/* `contacts`, `integrands` and their functions are already set in *vary. */
 bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
                        const saltus_direction* directions, int count, saltusi_pool* pool);
 void saltusi_vary_free(saltusi_vary* vary);
@@ -47,10 +48,16 @@ typedef struct saltusi_along {
   const double* s; /* [n]; NULL: 0 */
   double tau;
   int direction; /* direction whose parameter varies; -1: none */
+  double limit;  /* of the difference step, in units of s; 0: none */
 } saltusi_along;
 
 bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void* user,
                         const saltusi_along* along, int many, double* out);
+
+/* Difference step along s that keeps the approach velocity of a contact, or the slip velocities of the mode in space, nearly as
+ * they are: laws of impacts and the direction of slip are not smooth at 0. 0: no limit. */
+double saltusi_vary_approach_limit(saltusi_vary* vary, const saltusi_along* along, int contact);
+double saltusi_vary_slip_limit(saltusi_vary* vary, const saltusi_along* along);
 
 /* The same for functions with kinks, such as laws of impacts: the step is reduced until differences of two steps agree.
  * False also where they do not, or where a parameter crosses a kink. */
