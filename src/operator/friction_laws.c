@@ -476,6 +476,7 @@ saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* ev
   assert(op != NULL && eval != NULL && op->laws.any);
   const double least = 1e-12, accepted = 1e-10; /* relative to |q|, as in friction_step.c */
   const double settled = saltusi_curve_settled;
+  const double eliminated = 1e-13; /* rounding of velocities behind joints, of the largest one */
   saltusi_friction_laws* laws = &op->laws;
   const int joints = op->joints, n = op->count - joints;
   const double* W = op->W;
@@ -493,7 +494,11 @@ saltus_status saltusi_friction_laws_solve(saltusi_operator* op, saltusi_eval* ev
   }
   guess(op);
   start(op);
-  const double tol = fmax(op->tol, least);
+  double tol = fmax(op->tol, least);
+  if (joints > 0) { /* q is rounded by the eliminated velocities */
+    const double rounding = eliminated * saltusi_max_abs(op->count, op->rhs);
+    tol = fmax(tol, fmin(1.0, rounding / fmax(norm(n, q), DBL_MIN)));
+  }
   double change = 1.0;
   for (int round = 0; round < SALTUSI_CURVE_ROUNDS && change > settled; round++) {
     if (change >= 1.0 && !add_viscous(op, n, W, q)) {

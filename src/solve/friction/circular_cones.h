@@ -23,7 +23,7 @@ typedef struct saltusi_circular_cones {
 } saltusi_circular_cones;
 
 /* For problems up to these sizes and up to SALTUSI_CIRCULAR_UNITS units; larger ones are not solved. */
-enum { SALTUSI_CIRCULAR_UNITS = 32 };
+enum { SALTUSI_CIRCULAR_UNITS = 64 };
 void saltusi_circular_layout(saltusi_circular_cones* c, int units, int rows, saltus_arena* arena);
 
 /* r holds the initial guess; false: other cones, too large, or not solved. */
