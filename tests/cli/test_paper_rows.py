@@ -211,6 +211,10 @@ forces:
             rover = self.run_scene(SCENES / 'shapes' / 'rover-terrain.yaml', '--scheme', 'variational', '--step', repr(h),
                                    '--until', '1')
             self.assertAlmostEqual(rover['q']['chassis.x'], 0.358624, delta=bound)
+        # Potra et al., 10.4: in their scheme, where four and six pairs of directions differ by 2e-5 m
+        rover = self.run_scene(SCENES / 'shapes' / 'rover-terrain.yaml', '--scheme', 'trapezoidal-implicit-end', '--step', '5e-4',
+                               '--option', 'direction_pairs=6', '--until', '1')
+        self.assertAlmostEqual(rover['q']['chassis.x'], 0.358624, delta=1e-4)
 
 
 if __name__ == '__main__':
