@@ -161,7 +161,7 @@ static void put_velocities(saltusi_kernel_writer* k, const char* to, const char*
 }
 
 /* Every sixteenth iteration extrapolates the impulses along their last change d, by the ratio d d' / d' d' of
- * successive changes; a change that is constant up to rounding is extrapolated without a bound. Where redundant contacts
+ * successive changes; one that is constant up to rounding is extrapolated without a bound. Where redundant contacts
  * stick, impulses otherwise drift slowly to their cones. The step ends just outside of the next cone that it leaves. */
 static void put_extrapolation(saltusi_kernel_writer* k) {
   const char* in = "            ";
@@ -177,12 +177,16 @@ static void put_extrapolation(saltusi_kernel_writer* k) {
   for (int c = 0; c < k->nc; c++) {
     put(k, "%smost_p = larger(most_p, pn%d);\n", in, c);
   }
+  bool cones = true; /* at which all drifts end */
+  for (int c = 0; c < k->nc; c++) {
+    cones = cones && k->contacts[c].rows == 2;
+  }
   put(k,
       "%sconst R ratio = along / square, noise = 0x1p-48 * most_p / ksqrt(square);\n"
       "%sconst R rest = larger(K(1.0) - ratio - noise, K(1e-15));\n"
-      "%sconst B grows = more & (ratio > 0.5) & (ratio < 1.5);\n"
+      "%sconst B grows = more & (ratio > 0.5) & (ratio < 1.5)%s;\n"
       "%sR factor = SEL(grows, ratio / rest, K(0.0));\n",
-      in, in, in, in);
+      in, in, in, cones ? "" : " & (noise < 1e-3)", in);
   for (int c = 0; c < k->nc; c++) {
     if (k->contacts[c].rows == 2) {
       put(k, "%s{\n%s  const R mu = K(", in, in);
