@@ -362,14 +362,15 @@ static void put_bound(saltusi_c_writer* w, const saltus_system* sys, bool once, 
   const long long law = r * (solve + 10 * n + 12) + r * r * 2 * n + 4 * r * n;
   const long long joints = 2 * j * j * j + 4 * j * j + 4 * j + (c + 1) * (2 * j * j + 4 * j) +
                            c * (c + 1) * (2 * j + 1) + 2 * j * (c + 1);
-  const long long contacts = (sys->dims.nc > 1 ? SWEEPS : 1) * (c * (2 * c + 40) + 4);
+  const long long contacts = (sys->dims.nc > 1 ? SWEEPS : 1) * (c * (2 * c + 60) + 16);
+  const long long roots = sys->dims.nc > 1 ? SWEEPS / 16 + 1 : 0; /* of extrapolations */
   const long long newton =
       w->operations + factor + solve + 8 * n * n + 36 * n + law + joints + contacts + r * 2 * n;
   const long long operations = k * newton + w->operations + 16 * n + r * 4 * n;
   saltusi_c_put(w,
                 "/* At most so many floating-point operations and calls of libm in a step. */\n"
                 "const double @_operations_max = %lld.0, @_calls_max = %lld.0;\n",
-                operations, (k + 1) * w->calls);
+                operations, (k + 1) * w->calls + k * roots);
 }
 
 saltus_export_c_def saltus_export_c_def_default(void) {
