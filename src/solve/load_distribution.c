@@ -108,9 +108,11 @@ static bool is_smooth(int n, double* const x[3]) {
   return bend <= halved_part * first + rounding_part * saltusi_max_abs(n, x[2]);
 }
 
-/* Proximal point iterations from x, `last` a vector of the same size; returns the residual. */
-static double polish(const saltusi_compliant_problem* p, double eps, double* x, double* last) {
+/* Proximal point iterations from x; returns the residual. */
+static double polish(saltusi_load_distribution* work, const saltusi_compliant_problem* p,
+                     double eps, double* x) {
   enum { MOST = 8 };
+  double* last = work->vectors + 3 * (size_t)p->rows;
   const size_t bytes = (size_t)p->rows * sizeof(double);
   double residual = p->residual(p->user, x);
   for (int k = 0; k < MOST && residual > aim; k++) {
@@ -133,7 +135,6 @@ bool saltusi_load_distribution_solve(saltusi_load_distribution* work,
   enum { COUNT = sizeof compliances / sizeof compliances[0] };
   const size_t n = (size_t)problem->rows;
   double* const x[3] = {work->vectors, work->vectors + n, work->vectors + 2 * n};
-  double* last = work->vectors + 3 * n;
   for (int k = 0; k < COUNT; k++) {
     if (!solve_three(problem, compliances[k], r, x)) {
       continue;
@@ -145,10 +146,16 @@ bool saltusi_load_distribution_solve(saltusi_load_distribution* work,
     for (size_t i = 0; i < n; i++) {
       x[0][i] = smooth ? (x[0][i] - 6.0 * x[1][i] + 8.0 * x[2][i]) / 3.0 : x[2][i];
     }
-    if (polish(problem, 0.25 * compliances[k], x[0], last) <= problem->accepted) {
+    if (polish(work, problem, 0.25 * compliances[k], x[0]) <= problem->accepted) {
       memcpy(r, x[0], n * sizeof(double));
       return true;
     }
   }
   return false;
+}
+
+bool saltusi_load_distribution_keep(saltusi_load_distribution* work,
+                                    const saltusi_compliant_problem* problem, double* r) {
+  assert(work != NULL && problem != NULL && r != NULL && problem->rows <= work->rows_max);
+  return polish(work, problem, 0.25 * compliances[0], r) <= problem->accepted;
 }

@@ -58,4 +58,9 @@ typedef struct saltusi_compliant_problem {
 bool saltusi_load_distribution_solve(saltusi_load_distribution* work,
                                      const saltusi_compliant_problem* problem, double* r);
 
+/* r: nearly a solution; a solution with the same distribution on output, without a component in the null space beyond that
+ * of r; false: not found, r is overwritten. work->vectors [0 .. rows) are not used. */
+bool saltusi_load_distribution_keep(saltusi_load_distribution* work,
+                                    const saltusi_compliant_problem* problem, double* r);
+
 #endif

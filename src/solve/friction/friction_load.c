@@ -156,6 +156,29 @@ static double residual(void* user, const double* r) {
   return saltusi_friction_case_residual(&work->given, r, work->sweep.u).normalised;
 }
 
+/* The problem given in `work` with compliance; r and its size are those of the problem. */
+static saltusi_compliant_problem open_problem(saltusi_friction_load* load,
+                                              saltusi_friction_work* work, double* values,
+                                              saltus_solve_result* result, double accepted) {
+  load->run = (saltusi_friction_run){.work = work, .cost_limit = INFINITY, .result = result};
+  load->values = values;
+  load->solved = 0;
+  load->given = work->given.q;
+  work->given.q = load->q;
+  return (saltusi_compliant_problem){.rows = work->pattern.rows,
+                                     .accepted = accepted,
+                                     .user = load,
+                                     .solve = solve_compliant,
+                                     .residual = residual};
+}
+
+/* Restores the given problem; returns the number of problems that were solved. */
+static int close_problem(saltusi_friction_load* load) {
+  write_problem(load, 0.0, NULL);
+  load->run.work->given.q = load->given;
+  return load->solved;
+}
+
 int saltusi_friction_load_distribute(saltusi_friction_load* load, saltusi_friction_work* work,
                                      double* values, double accepted, double* r) {
   assert(load != NULL && work != NULL && values != NULL && r != NULL);
@@ -175,20 +198,23 @@ int saltusi_friction_load_distribute(saltusi_friction_load* load, saltusi_fricti
   if (saltusi_dependent_rows(&load->work, m) == 0) {
     return 0;
   }
-  const double* q = in->q;
   saltus_solve_result result = {0};
-  load->run = (saltusi_friction_run){.work = work, .cost_limit = INFINITY, .result = &result};
-  load->values = values;
-  load->solved = 0;
-  load->given = q;
-  in->q = load->q;
-  const saltusi_compliant_problem problem = {.rows = rows,
-                                             .accepted = accepted,
-                                             .user = load,
-                                             .solve = solve_compliant,
-                                             .residual = residual};
+  const saltusi_compliant_problem problem = open_problem(load, work, values, &result, accepted);
   saltusi_load_distribution_solve(&load->work, &problem, r);
-  write_problem(load, 0.0, NULL);
-  in->q = q;
-  return load->solved;
+  return close_problem(load);
+}
+
+int saltusi_friction_load_keep(saltusi_friction_load* load, saltusi_friction_work* work,
+                               double* values, double accepted, const double* guess, double* r) {
+  assert(load != NULL && work != NULL && values != NULL && guess != NULL && r != NULL);
+  saltus_solve_result result = {0};
+  double* near = load->work.vectors + work->pattern.rows;
+  const size_t bytes = (size_t)work->pattern.rows * sizeof(double);
+  read_diagonal(load, &work->given);
+  const saltusi_compliant_problem problem = open_problem(load, work, values, &result, accepted);
+  memcpy(near, guess, bytes);
+  if (saltusi_load_distribution_keep(&load->work, &problem, near)) {
+    memcpy(r, near, bytes);
+  }
+  return close_problem(load);
 }

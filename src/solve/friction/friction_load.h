@@ -29,4 +29,9 @@ void saltusi_friction_load_layout(saltusi_friction_load* load, int rows, saltus_
 int saltusi_friction_load_distribute(saltusi_friction_load* load, saltusi_friction_work* work,
                                      double* values, double accepted, double* r);
 
+/* r <- the solution next to `guess`, nearly one, with its load distribution; r is unchanged when there is none to
+ * `accepted`. guess: load->work.vectors, of no more rows than load->work.rows_max. Returns as above. */
+int saltusi_friction_load_keep(saltusi_friction_load* load, saltusi_friction_work* work,
+                               double* values, double accepted, const double* guess, double* r);
+
 #endif

@@ -5,6 +5,7 @@
  */
 #include "solve/friction/friction_step.h"
 
+#include "math/matrix.h"
 #include "thread_pool/thread_pool.h"
 
 #include <assert.h>
@@ -18,6 +19,9 @@ static const double accepted = 1e-10;
 
 /* Residual of a guess, the impulses of the last step, whose load distribution is kept. */
 static const double kept_guess = 1e-10;
+/* Largest change of impulses, relative to the largest one, with which it counts as kept: inconsistent rows change them by
+ * less, and a drift grows beyond it. */
+static const double kept_distribution = 1e-8;
 /* Residual of a load distribution: near that of a solution without it. */
 static const double distributed_to = 1e-12;
 
@@ -441,6 +445,16 @@ bool saltusi_friction_step_hold(saltusi_friction_step* step, const double* q, do
   return solved;
 }
 
+/* Whether the solver left the load distribution of its guess: it adds rounding over the softness of its factors to
+ * dependent rows, which grows from step to step. */
+static bool is_near(int n, const double* r, const double* guess) {
+  double most = 0.0;
+  for (int i = 0; i < n; i++) {
+    most = saltusi_larger(most, fabs(r[i] - guess[i]));
+  }
+  return most <= kept_distribution * saltusi_max_abs(n, guess);
+}
+
 bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
                                         const double* q, double* r) {
   assert(step != NULL);
@@ -467,6 +481,11 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
   const bool solution =
       step->redistributes && run.best <= accepted; /* for its distribution alone */
   const bool kept = run.best <= kept_guess && !solution;
+  double* guess =
+      kept && step->distributes && n <= step->load.work.rows_max ? step->load.work.vectors : NULL;
+  if (guess != NULL) {
+    memcpy(guess, work->best, (size_t)n * sizeof(double));
+  }
   saltusi_run_open_thread_pool(&run, step->threads);
   bool solved = solution || (step->bodies != NULL ? saltusi_run_bodies(&run)
                                                   : !step->thin && solve_many(step, &run));
@@ -477,10 +496,14 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
   }
   step->iterations = result.iterations;
   step->load.work.degree = 0;
-  if (solved && step->distributes && !kept && step->tol == 0.0 && !step->thin) {
-    double* values = step->values + (step->given - step->values);
+  double* values = step->values + (step->given - step->values);
+  const bool distributes = solved && step->distributes && step->tol == 0.0 && !step->thin;
+  if (distributes && !kept) {
     step->iterations +=
         saltusi_friction_load_distribute(&step->load, work, values, distributed_to, r);
+  } else if (distributes && guess != NULL && !is_near(n, r, guess)) {
+    step->iterations +=
+        saltusi_friction_load_keep(&step->load, work, values, distributed_to, guess, r);
   }
   return solved;
 }
