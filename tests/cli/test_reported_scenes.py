@@ -101,7 +101,7 @@ class ReportedScenes(test_cli.Cli):
         return json.loads(done.stdout)
 
     def test_results_are_those_of_closed_forms(self):
-        for scene, words, values in test_cli.some(RIGHT):
+        for scene, words, values in test_cli.some(test_cli.some(RIGHT)):  # numbers: sanitizers take every ninth
             with self.subTest(scene=scene, words=words):
                 result = self.run_json(scene, *self.certified(words))
                 for section, name, reference, bound in values:
@@ -110,6 +110,7 @@ class ReportedScenes(test_cli.Cli):
                     else:
                         self.assertAlmostEqual(result[section][name], reference, delta=bound)
 
+    @unittest.skipIf(test_cli.SANITIZED, 'numbers, by the optimised build')
     def test_crosses_do_not_sink_into_each_other_or_the_run_names_them(self):
         """Arms of 50 mm that sank in by 24.9 mm with exit 0; two convex parts each: 1 mm. Whether a step converges is chaotic."""
         for step in ('1e-3', '5e-4'):
@@ -121,7 +122,7 @@ class ReportedScenes(test_cli.Cli):
                 self.assertRegex(done.stderr, r'did not converge; a smaller one may; contact c\d\.1 \w+ \d+ on c\d\.1')
 
     def test_runs_that_cannot_be_right_end_with_their_reason(self):
-        for scene, words, status, reason in test_cli.some(REFUSED):
+        for scene, words, status, reason in test_cli.some(test_cli.some(REFUSED)):
             with self.subTest(scene=scene, words=words):
                 done = saltus('run', SCENES / f'{scene}.yaml', *self.certified(words), timeout=600)
                 self.assertEqual(done.returncode, status, done.stderr)
@@ -140,9 +141,10 @@ class ReportedScenes(test_cli.Cli):
         self.assertGreater(captured['error'], 10.0)
         self.assertEqual(json.loads(done.stdout)['t'], 0.8)
         self.assertTrue(0.0 < captured['time'] < captured['last'] - captured['first'] < 0.1)
-        done = saltus('run', scene, '--tol', '1e-5', '--accept-degraded')
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('\nCaptured intervals', done.stdout)
+        if not test_cli.SANITIZED:  # the same run again, 20 s with them
+            done = saltus('run', scene, '--tol', '1e-5', '--accept-degraded')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('\nCaptured intervals', done.stdout)
 
     def test_energy_that_an_impact_law_creates_is_a_warning(self):
         """The tip of an arm, nearly stretched: normal and slip depend on each other, and an impact at 2.3 m/s creates 18 kJ."""
@@ -263,15 +265,17 @@ class ReportedScenes(test_cli.Cli):
                   ('../../../scenes/shapes/rover.yaml', ('chassis.x', 'fl.wy', 'fr.wy', 'rl.wy', 'rr.wy'), 5 / 63, 100 / 63))
         for file, names, x, rate in wheels:
             first = 4 * x * 2e-3  # error a t h of schemes of order 1, a = 2 x/t^2, t = 0.5 s
-            for scheme, bound in (('trapezoidal-implicit-mean', 1e-6), ('trapezoidal-implicit-end', 1e-6),
-                                  ('explicit-euler', first), ('radau-iia-1', first), ('rk4', 1e-9), ('splitting-rkf45-contact', 1e-9)):
+            for scheme, bound in test_cli.some((('trapezoidal-implicit-mean', 1e-6), ('trapezoidal-implicit-end', 1e-6),
+                                                ('explicit-euler', first), ('radau-iia-1', first), ('rk4', 1e-9),
+                                                ('splitting-rkf45-contact', 1e-9))):
                 with self.subTest(file=file, scheme=scheme):
                     result = self.run_json(file[:-5], '--scheme', scheme, '--step', '2e-3', '--until', '0.5')
                     self.assertAlmostEqual(result['q'][names[0]], x, delta=bound)
                     for name in names[1:]:
                         self.assertAlmostEqual(result['v'][name], rate, delta=1e-5)
             # forces of joints moved the load of adaptive out of the friction cones: 280 changes of status at t = 0
-            for scheme, tol in (('adaptive', 1e-4), ('adaptive', 1e-8), ('adaptive-dopri5', 1e-6), ('adaptive-dop853', 1e-10)):
+            for scheme, tol in test_cli.some((('adaptive', 1e-4), ('adaptive', 1e-8), ('adaptive-dopri5', 1e-6),
+                                              ('adaptive-dop853', 1e-10))):
                 with self.subTest(file=file, scheme=scheme, tol=tol):
                     result = self.run_json(file[:-5], '--scheme', scheme, '--tol', tol, '--until', '0.5')
                     for section, name, value in (('q', names[0], x), *(('v', name, rate) for name in names[1:])):

@@ -209,7 +209,7 @@ static void values_are_bitwise_those_of_a_run(void** state) {
       "machine-walker"};
   static const double ends[] = {5.0, 1.0, 0.02, 2.0, 0.05, 0.5};
   for (int i = 0; i < 6; i++) {
-    for (int version = 2; version <= 3; version++) {
+    for (int version = 2; version <= 3 && saltus_test_takes(i); version++) {
       char path[200];
       snprintf(path, sizeof path, "%s/%s.yaml", SALTUS_SCENES, names[i]);
       const double off = compare(path, NULL, version, 1e-9, ends[i], 37);
@@ -606,7 +606,12 @@ static void hostile_texts_give_valid_descriptions(void** state) {
       assert_true(kept.text[0] != '\0'); /* refused as a scene */
       continue;
     }
+    /* with sanitizers, which take 2 s for an export, the versions alternate */
+    const int only = saltus_test_sanitized() ? 2 + (int)(i % 2) : 0;
     for (int version = 2; version <= 3; version++) {
+      if (only != 0 && version != only) {
+        continue;
+      }
       fmu_client client;
       fmu_client_export(&client, scene, NULL, version, NAN);
       assert_int_equal(client.faults, 0);

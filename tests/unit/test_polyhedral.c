@@ -258,8 +258,9 @@ static void kept_and_eliminated_joints_give_the_same_velocities(void** state) {
 /* 900 unknowns, a few more than there used to be room for. */
 static void no_number_of_unknowns_is_refused(void** state) {
   (void)state;
-  problem p = make(6, 0, 90, false, 1, 1.0);
-  assert_int_equal(solve(&p, 0, 90, 4, false), SALTUS_OK);
+  const int contacts = saltus_test_sanitized() ? 30 : 90; /* 40 s of sanitizers for 90 */
+  problem p = make(6, 0, contacts, false, 1, 1.0);
+  assert_int_equal(solve(&p, 0, contacts, 4, false), SALTUS_OK);
   assert_true(violation(&p, 4) <= 1e-10);
   drop(&p);
 }
