@@ -145,6 +145,11 @@ double saltusi_moreau_gap_rounding(const saltusi_step* step);
  * forces do not change U, but their rounding does. */
 #define SALTUSI_RESTING_VELOCITY 1e-14
 
+/* Impulses of op, to rounding where that is possible. Restitution of bodies that settle can contradict stick: the
+ * solution slips by velocities that fall like e^k, and is as ill-conditioned as they are small. Such problems are solved
+ * to a residual of 1e-8 of their data, which is part of the report; op->tol is that residual then. */
+saltus_status saltusi_moreau_solve(saltusi_operator* op, saltusi_eval* eval);
+
 /* An approach faster than this multiple of the velocity change by forces in one step is an impact.
  * Otherwise the impulse is the time integral of a non-impulsive contact force
  * (docs/theory/step-control.md, 2.4). */

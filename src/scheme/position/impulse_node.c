@@ -120,7 +120,8 @@ saltus_status saltusi_impulse_node_impose(saltusi_impulse_node* node, const salt
     return SALTUS_OK;
   }
   saltusi_operator_form(&node->op, s->eval, linear);
-  saltus_status status = saltusi_operator_solve(&node->op, s->eval);
+  node->op.tol = 0.0;
+  saltus_status status = saltusi_moreau_solve(&node->op, s->eval);
   if (status == SALTUS_OK) {
     saltusi_operator_apply(&node->op, s->eval, u);
     memcpy(node->P, node->op.P, (size_t)node->rows * sizeof(double));
