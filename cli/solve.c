@@ -33,11 +33,6 @@ static const char* outcome_text(const saltus_solve_result* result) {
   return "not solved";
 }
 
-/* The solver approximates the friction law; its residual is printed beside the exact one. */
-static bool is_polyhedral(const saltus_solve_result* r) {
-  return strncmp(r->stages, "polyhedral", strlen("polyhedral")) == 0;
-}
-
 static void print_job(const problem_job* j) {
   const saltus_solve_result* r = &j->result;
   const char* noun = problem_is_lcp(j) ? "complementarity row" : "contact";
@@ -47,9 +42,6 @@ static void print_job(const problem_job* j) {
   printf("  residual %.2e of |q|, %.2e m/s, %.2e N s; %s\n", r->residual.normalised,
          r->residual.velocity, r->residual.impulse,
          r->stages[0] != '\0' ? r->stages : "nothing to do");
-  if (is_polyhedral(r)) {
-    printf("  residual %.2e of |q| by the polyhedral law\n", r->polyhedral);
-  }
 }
 
 static void print_json(json* out, const problem_job* j) {
@@ -67,9 +59,6 @@ static void print_json(json* out, const problem_job* j) {
   json_number(out, "normalised", r->residual.normalised);
   json_number(out, "velocity", r->residual.velocity);
   json_number(out, "impulse", r->residual.impulse);
-  if (is_polyhedral(r)) {
-    json_number(out, "polyhedral", r->polyhedral);
-  }
   json_close(out, '}');
   json_number(out, "cpu_s", j->cpu);
   json_close(out, '}');

@@ -100,9 +100,8 @@ typedef enum saltus_solve_outcome {
 typedef struct saltus_solve_result {
   saltus_solve_outcome outcome;
   saltus_residual residual;
-  int iterations;    /* of all stages */
-  double polyhedral; /* of solver "polyhedral": the normalised residual by its own law; else 0 */
-  char stages[128];  /* stages in order: "gauss-seidel 60, interior-point 24, newton 1" */
+  int iterations;   /* of all stages */
+  char stages[128]; /* stages in order: "gauss-seidel 60, interior-point 24, newton 1" */
   SALTUS_RESERVED(2);
 } saltus_solve_result;
 
@@ -149,11 +148,6 @@ typedef struct saltus_accelerated_gauss_seidel_options {
 typedef struct saltus_iteration_options {
   int iterations;
 } saltus_iteration_options;
-
-/* "polyhedral"; an odd number counts as the next even one */
-typedef struct saltus_polyhedral_options {
-  int facets; /* directions of friction in space, in opposite pairs */
-} saltus_polyhedral_options;
 
 typedef struct saltus_friction_solver saltus_friction_solver;
 

@@ -16,9 +16,6 @@ foreach(field file kind contacts unknowns outcome iterations stages residual nor
   expect(0 "\"${field}\": *[\"{0-9]" ${PROBLEMS}/fc3d_packing_2x2_rest.dat --json)
 endforeach()
 expect(1 "\"outcome\": *\"none\"" ${PROBLEMS}/lcp_none_opposed.dat --json)
-# polygons solve a law of their own, and say how well
-expect(0 "by the polyhedral law" ${PROBLEMS}/fc2d_two_sliding.dat --solver polyhedral)
-expect(0 "\"polyhedral\": *[0-9]" ${PROBLEMS}/fc2d_two_sliding.dat --solver polyhedral --json)
 expect(0 "lemke" ${PROBLEMS}/lcp_degenerate_12.dat --solver lemke --tol 1e-12)
 expect(0 "16 contacts, 48 unknowns: solved" ${PROBLEMS}/gfc3d_stack_4_rest.dat --threads 2)
 expect(0 "16 contacts, 48 unknowns: solved" ${PROBLEMS}/gfc3d_stack_4_rest.dat --threads 8)
@@ -30,7 +27,6 @@ expect(1 "gauss-seidel 1$|gauss-seidel 1\n" ${PROBLEMS}/gfc3d_stack_4_rest.dat -
 expect(0 "accelerated-gauss-seidel" ${PROBLEMS}/gfc3d_stack_4_rest.dat --solver accelerated-gauss-seidel --option preload=10)
 # names up to 0.9.0
 expect(0 "\"pressure\" is called \"preload\"" ${PROBLEMS}/gfc3d_stack_4_rest.dat --solver momentum-sweeps --option pressure=10)
-expect(0 "polyhedral" ${PROBLEMS}/fc2d_two_sliding.dat --solver polyhedral --option facets=16)
 expect(2 "pivots_per_row" ${PROBLEMS}/lcp_murty_10.dat --solver lemke --option pivots_per_row=0)
 expect(2 "iterations.*1" ${PROBLEMS}/gfc3d_stack_4_rest.dat --solver gauss-seidel --option iterations=0)
 expect(2 "no option \"nonsense\"; there are: work" ${PROBLEMS}/gfc3d_stack_4_rest.dat --option nonsense=1)

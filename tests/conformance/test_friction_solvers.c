@@ -106,29 +106,16 @@ static saltus_solve_result solve(const char* name, const saltus_friction_problem
   return result;
 }
 
-/* Some unit with friction has two tangents, so that a polygon is not the cone. */
-static bool is_spatial(const made* m) {
-  for (int i = 0; i < m->problem.W.units; i++) {
-    if (m->bilateral[i] == 0 && m->offset[i + 1] - m->offset[i] == 3 && m->mu[i] > 0.0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Tolerance that a solver has to reach, 0: none. Newton's method converges locally only, on problems with independent
- * rows; polygons do not solve spatial contacts. */
-static double promised(const char* name, const made* m, bool redundant) {
-  if (strcmp(name, "polyhedral") == 0) {
-    return is_spatial(m) ? 0.0 : 1e-11;
-  }
+ * rows. */
+static double promised(const char* name, bool redundant) {
   return strcmp(name, "semismooth-newton") == 0 && redundant ? 0.0 : 1e-11;
 }
 
 static void solve_with_all(const made* m, bool redundant, const double* expected, double* last) {
   for (int k = 0; k < saltus_friction_solver_count(); k++) {
     const char* name = saltus_friction_solver_at(k)->name;
-    double tol = promised(name, m, redundant);
+    double tol = promised(name, redundant);
     double r[ROWS];
     saltus_solve_result result = solve(name, &m->problem, tol > 0.0 ? tol : 1e-8, r);
     if (tol > 0.0 && result.outcome != SALTUS_SOLVED) {

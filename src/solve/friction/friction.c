@@ -116,13 +116,7 @@ SOLVER(proximal, "proximal",
        true)
 /* All friction solvers. A new one needs its file, a line here, and a page in docs/solvers. */
 static const saltusi_friction_ops* const registry[] = {
-    &saltusi_friction_auto,
-    &gauss_seidel,
-    &momentum,
-    &interior_point,
-    &newton,
-    &proximal,
-    &saltusi_friction_polyhedral_solver,
+    &saltusi_friction_auto, &gauss_seidel, &momentum, &interior_point, &newton, &proximal,
 };
 enum { REGISTRY_COUNT = sizeof registry / sizeof registry[0] };
 
@@ -223,7 +217,6 @@ void saltus_friction_solver_destroy(saltus_friction_solver* solver) {
     saltusi_block_lu_release(&solver->work.lu, &memory);
     saltusi_buffer_release(&solver->work.first_memory, &memory);
     saltusi_buffer_release(&solver->work.second_memory, &memory);
-    saltusi_buffer_release(&solver->work.polyhedral.memory, &memory);
     memory.free(solver, solver->bytes, memory.user);
   }
 }
@@ -267,7 +260,6 @@ static saltus_status adopt_pattern(saltus_friction_solver* solver,
   work->analysed = false;
   work->refused = false;
   work->lu.ready = false;
-  work->polyhedral.pairs = 0;
   saltus_status status = check_ends(problem, solver->log);
   if (status != SALTUS_OK) {
     return status;
@@ -305,10 +297,6 @@ saltus_status saltus_friction_solver_setup(saltus_friction_solver* solver,
         &solver
              ->work); /* factors that are too large are not an error: first-order methods remain */
   }
-  if (status == SALTUS_OK && solver->ops->reserve != NULL) {
-    solver->ops->reserve(&solver->work,
-                         solver->options); /* the solve reports problems that are too large */
-  }
   return status;
 }
 
@@ -337,7 +325,6 @@ saltus_status saltus_friction_solve(saltus_friction_solver* solver,
   result->outcome = SALTUS_SOLVED;
   result->residual = (saltus_residual){0};
   result->iterations = 0;
-  result->polyhedral = 0.0;
   result->stages[0] = '\0';
   if (problem->W.units == 0) {
     return SALTUS_OK;

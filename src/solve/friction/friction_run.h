@@ -12,7 +12,6 @@
 #include "solve/body_space/body_newton_compliant.h"
 #include "solve/friction/accelerated_gauss_seidel.h"
 #include "solve/friction/domains.h"
-#include "solve/friction/friction_polyhedral.h"
 #include "solve/friction/proximal.h"
 
 enum { SALTUSI_CANDIDATES = 2 };
@@ -38,7 +37,6 @@ typedef struct saltusi_friction_work {
   saltusi_iterate_candidate candidate[SALTUSI_CANDIDATES];
   saltusi_compliant_work soft; /* of compliant contacts, in second_memory */
   saltusi_buffer first_memory, second_memory;
-  saltusi_friction_polyhedral polyhedral; /* allocated at first use, or by setup */
 } saltusi_friction_work;
 
 /* Ordering and fill of the factors, for their cost; false if they are not available. */
@@ -116,12 +114,9 @@ typedef struct saltusi_friction_ops {
   bool domains; /* iterations use domains; number of threads: */
   int (*threads)(const void* options);
   bool factorises; /* setup allocates the memory of second-order methods */
-  /* allocates own memory for the pattern at setup; may be NULL */
-  bool (*reserve)(saltusi_friction_work* work, const void* options);
   void (*solve)(saltusi_friction_run* run);
 } saltusi_friction_ops;
 
 extern const saltusi_friction_ops saltusi_friction_auto;
-extern const saltusi_friction_ops saltusi_friction_polyhedral_solver;
 
 #endif

@@ -419,7 +419,6 @@ saltus_status saltus_lcp_solve(saltus_lcp_solver* solver, const saltus_lcp* prob
   result->outcome = SALTUS_UNSOLVED;
   result->residual = (saltus_residual){INFINITY, INFINITY, INFINITY};
   result->iterations = 0;
-  result->polyhedral = 0.0;
   result->stages[0] = '\0';
   saltus_status status = validate(solver, problem);
   if (status != SALTUS_OK) {
