@@ -13,14 +13,12 @@
 #include "math/matrix.h"
 
 #include <assert.h>
-#include <float.h>
 #include <string.h>
 
-/* Relative rounding of the normals of a wedge: far above that of the solution, far below any measurement. */
-static const double wedge_rounding = 1e-9;
-/* Gauss-Seidel iterations of problems with a given part; they end when changes are below rounding. */
-enum { SWEEPS_MAX = 20000 };
-static const double swept = 1e-15;
+/* Residual of problems with a given part, and the largest accepted one, relative to the data: at contacts that are wedged
+ * by joints velocities are rounding of large impulses. */
+static const double aim = 1e-13;
+static const double accepted = 1e-6;
 
 /* A problem with the selected contacts of the impact. */
 typedef struct cone_problem {
@@ -55,148 +53,25 @@ static cone_problem choose(saltusi_laws* laws, const saltus_impact* impact, int 
   return p;
 }
 
-/* Minimum of T . A T / 2 + b . T in a disc: T = -(A + s)^-1 b with |T| = radius or s = 0. A [2 x 2] is symmetric. */
-static void in_disc(const double A[4], const double b[2], double radius, double T[2]) {
-  double half = 0.5 * (A[0] - A[3]);
-  double angle = 0.5 * atan2(A[1], half);
-  double spread = hypot(half, A[1]);
-  double value[2] = {0.5 * (A[0] + A[3]) + spread, 0.5 * (A[0] + A[3]) - spread};
-  double e[2] = {cos(angle), sin(angle)};
-  double g[2] = {e[0] * b[0] + e[1] * b[1], e[0] * b[1] - e[1] * b[0]};
-  double lo = 0.0;
-  double hi = radius > 0.0 ? hypot(g[0], g[1]) / radius : 0.0;
-  double size = hypot(g[0] / fmax(value[0], DBL_MIN), g[1] / fmax(value[1], DBL_MIN));
-  if (!(size <= radius)) {
-    for (int k = 0; k < 200 && lo < 0.5 * (lo + hi) && 0.5 * (lo + hi) < hi; k++) {
-      double s = 0.5 * (lo + hi);
-      size = hypot(g[0] / (value[0] + s), g[1] / (value[1] + s));
-      *(size > radius ? &lo : &hi) = s;
-    }
-    lo = hi;
-  }
-  double y[2] = {0.0, 0.0};
-  for (int k = 0; k < 2 && radius > 0.0; k++) {
-    y[k] = g[k] == 0.0 ? 0.0 : -g[k] / fmax(value[k] + lo, DBL_MIN);
-  }
-  T[0] = e[0] * y[0] - e[1] * y[1];
-  T[1] = e[1] * y[0] + e[0] * y[1];
-}
-
-/* U_N = b + W T < 0. At contacts that are wedged by joints W is singular, and U_N of the expansion is rounding. */
-static bool approaches(double b, const double* W, const double* T, int n) {
-  double u = b;
-  double size = fabs(b);
-  for (int k = 0; k < n; k++) {
-    u += W[k] * T[k];
-    size = fmax(size, fabs(W[k] * T[k]));
-  }
-  return u < -wedge_rounding * size;
-}
-
-/* Local problem of one contact in space, with b from all other contacts: x = 0, or U_N = 0 in the cone shifted by
- * the friction bound. */
-static void solve_one(const double W[9], const double b[3], double mu, double bound, double r[3]) {
-  const double A[4] = {W[4], W[5], W[7], W[8]};
-  double T[2];
-  in_disc(A, b + 1, bound, T);
-  if (!approaches(b[0], W + 1, T, 2)) {
-    r[0] = 0.0, r[1] = T[0], r[2] = T[1];
-    return;
-  }
-  double shift = bound / mu;
-  double moved[3];
-  for (int k = 0; k < 3; k++) {
-    moved[k] = b[k] - W[3 * k] * shift;
-  }
-  saltusi_friction_step_single(3, mu, W, moved, r);
-  r[0] = fmax(r[0] - shift, 0.0);
-}
-
-/* Relaxation of block i with the others fixed. Returns the largest change times the diagonal. */
-static double visit(const cone_problem* p, int i) {
+/* Where friction has a given part, or the portfolio of friction problems fails: cones with a friction bound besides
+ * mu times the normal impulse. */
+static bool solve_bounded(const cone_problem* p) {
   saltusi_cone_products* c = p->c;
-  int first = c->first[i];
-  int rows = c->first[i + 1] - first;
-  double W[9] = {0.0}, b[3] = {0.0}, r[3] = {0.0};
-  for (int k = 0; k < rows; k++) {
-    b[k] = c->b[first + k];
-    for (int j = 0; j < p->rows; j++) {
-      bool own = j >= first && j < first + rows;
-      double w = c->W[(first + k) * p->rows + j];
-      b[k] += own ? 0.0 : w * c->r[j];
-      if (own) {
-        W[k * rows + j - first] = w;
-      }
-    }
+  for (int i = 0; i < p->units; i++) {
+    const int tangents = c->first[i + 1] - c->first[i] - 1;
+    c->cone[i] = (saltus_cone){.balls = tangents > 0 ? 1 : 0,
+                               .rows = {tangents},
+                               .mu = {c->mu[i]},
+                               .held = {p->bounded ? c->bound[i] : 0.0}};
   }
-  double bound = p->bounded ? c->bound[i] : 0.0;
-  if (rows == 3) {
-    solve_one(W, b, c->mu[i], bound, r);
-  } else if (rows == 2) {
-    double T = fmin(fmax(-b[1] / W[3], -bound), bound);
-    if (!approaches(b[0], W + 1, &T, 1)) {
-      r[1] = T;
-    } else {
-      double moved[2] = {b[0] - W[0] * bound / c->mu[i], b[1] - W[2] * bound / c->mu[i]};
-      saltusi_friction_step_single(2, c->mu[i], W, moved, r);
-      r[0] = fmax(r[0] - bound / c->mu[i], 0.0);
-    }
-  } else {
-    r[0] = fmax(-b[0] / W[0], 0.0);
-  }
-  double change = 0.0;
-  for (int k = 0; k < rows; k++) {
-    change = fmax(change, fabs(r[k] - c->r[first + k]) * W[k * rows + k]);
-    c->r[first + k] = r[k];
-  }
-  return change;
-}
-
-/* Whether the impulses of contact i obey the law: 0 <= x perp U_N >= 0, and U_T = 0 or opposite to friction at its
- * limit. */
-static bool obeys(const cone_problem* p, int i, double size) {
-  const double near = 1e-6; /* relative: far above the rounding of r, far below any measurement */
-  const saltusi_cone_products* c = p->c;
-  const int first = c->first[i];
-  double u[3] = {0.0}, r[3] = {0.0}, noise = 0.0;
-  for (int k = 0; k < c->first[i + 1] - first; k++) {
-    const double* W = c->W + (size_t)(first + k) * (size_t)p->rows;
-    r[k] = c->r[first + k];
-    u[k] = c->b[first + k] + saltusi_dot(p->rows, W, c->r);
-    for (int j = 0; j < p->rows; j++) {
-      noise = fmax(noise, 8.0 * DBL_EPSILON * fabs(W[j] * c->r[j]));
-    }
-  }
-  const double slow = near * size + noise;
-  const double limit = c->mu[i] * r[0] + (p->bounded ? c->bound[i] : 0.0);
-  const double T = hypot(r[1], r[2]);
-  const double slip = hypot(u[1], u[2]);
-  const bool slides = T >= (1.0 - near) * limit && slip * T + u[1] * r[1] + u[2] * r[2] <= slow * T;
-  return u[0] >= -slow && (r[0] == 0.0 || u[0] <= slow) && (slip <= slow || limit == 0.0 || slides);
-}
-
-static bool all_obey(const cone_problem* p, double size) {
-  bool all = true;
-  for (int i = 0; i < p->units && all; i++) {
-    all = obeys(p, i, size);
-  }
-  return all;
-}
-
-/* Gauss-Seidel; false without a solution, such as at contacts that are wedged by joints. */
-static bool sweep(const cone_problem* p) {
-  double size = saltusi_max_abs(p->rows, p->c->b);
-  memset(p->c->r, 0, (size_t)p->rows * sizeof(double));
-  for (int k = 0; k < SWEEPS_MAX; k++) {
-    double change = 0.0;
-    for (int i = 0; i < p->units; i++) {
-      change = fmax(change, visit(p, i));
-    }
-    if (!(change > swept * size)) {
-      return isfinite(change) && all_obey(p, size);
-    }
-  }
-  return false;
+  const saltus_cone_problem problem = {.units = p->units,
+                                       .rows = p->rows,
+                                       .cone = c->cone,
+                                       .offset = c->first,
+                                       .W = c->W,
+                                       .q = c->b};
+  memset(c->r, 0, (size_t)p->rows * sizeof(double));
+  return saltusi_balls_solve(&c->balls, &problem, aim, c->r) <= accepted;
 }
 
 static bool solve(const cone_problem* p) {
@@ -204,7 +79,7 @@ static bool solve(const cone_problem* p) {
   memset(c->r, 0, (size_t)p->rows * sizeof(double));
   return (!p->bounded &&
           saltusi_friction_step_solve(&c->friction, p->units, c->first, c->mu, c->W, c->b, c->r)) ||
-         sweep(p);
+         solve_bounded(p);
 }
 
 bool saltusi_law_cones_solve(saltusi_cone_products* cones, int units) {

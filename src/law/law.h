@@ -8,19 +8,22 @@
 
 #include "law/flow.h"
 #include "saltus/law.h"
+#include "solve/friction/cone_products.h"
 #include "solve/friction/friction_curve.h"
 #include "solve/friction/friction_step.h"
 
 /* Workspace of friction problems with a given part of the impulse: cone.c. */
 typedef struct saltusi_cone_products {
   saltusi_friction_step friction;
-  int* row;      /* [rows] of the problem in the impact */
-  int* first;    /* [contacts + 1] first row of each contact */
-  double* mu;    /* [contacts] */
-  double* W;     /* [rows squared] */
-  double* b;     /* [rows] */
-  double* r;     /* [rows] */
-  double* given; /* [contacts] N s, given normal impulse */
+  saltusi_balls balls;
+  saltus_cone* cone; /* [contacts] */
+  int* row;          /* [rows] of the problem in the impact */
+  int* first;        /* [contacts + 1] first row of each contact */
+  double* mu;        /* [contacts] */
+  double* W;         /* [rows squared] */
+  double* b;         /* [rows] */
+  double* r;         /* [rows] */
+  double* given;     /* [contacts] N s, given normal impulse */
   double* bound; /* [contacts] N s, friction bound besides mu times the unknown normal impulse */
 } saltusi_cone_products;
 

@@ -32,6 +32,8 @@ void saltusi_law_cones_layout(saltusi_cone_products* c, int contacts, int rows,
                                     .values = square(rows),
                                     .factored = contacts < 32 ? contacts : 32};
   saltusi_friction_step_layout_sizes(&c->friction, &sizes, arena);
+  saltusi_balls_layout(&c->balls, contacts, rows, false, arena);
+  c->cone = SALTUS_PUSH(arena, saltus_cone, contacts);
   c->row = SALTUS_PUSH(arena, int, rows);
   c->first = SALTUS_PUSH(arena, int, contacts + 1);
   c->mu = SALTUS_PUSH(arena, double, contacts);

@@ -63,7 +63,7 @@ void saltusi_friction_laws_layout(saltusi_operator* op, const saltus_system* sys
   laws->after = SALTUS_PUSH(arena, double, nc* SALTUSI_FRICTION_STATE);
   laws->apart = SALTUS_PUSH(arena, bool, nc);
   laws->point = SALTUS_PUSH(arena, saltusi_friction_point, nc);
-  saltusi_balls_layout(&laws->solver, units, rows, arena);
+  saltusi_balls_layout(&laws->solver, units, rows, true, arena);
   laws->cone = SALTUS_PUSH(arena, saltus_cone, units);
   laws->offset = SALTUS_PUSH(arena, int, units + 1);
   laws->row = SALTUS_PUSH(arena, int, rows);

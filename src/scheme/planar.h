@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * planar.h - joints, frictionless contacts and contacts with Coulomb friction in one problem: in the plane
- * a linear complementarity problem, in space one with cones (solve/friction/friction_step.h).
+ * planar.h - joints, frictionless contacts and contacts with Coulomb friction in one problem: joints are eliminated, the
+ * rest is a linear complementarity problem or one with cones (solve/friction/friction_step.h).
  *
  *   u = W P + rhs
  *   joint            u = 0
  *   contact          0 <= u_N  perp  P_N >= 0
  *   with friction    -u_T in the normal cone of [-mu P_N, mu P_N] at P_T, in space of the disc of radius mu P_N
- *
- * A contact with friction has the unknowns P_N, T+, T- and a slip speed s (Stewart and Trinkle
- * 1996), P_T = T+ - T-:
- *
- *   0 <= u_N  perp  P_N >= 0,    0 <= s + u_T  perp  T+ >= 0,    0 <= s - u_T  perp  T- >= 0,
- *   0 <= mu P_N - T+ - T-  perp  s >= 0
  *
  * W need not be symmetric: rows may be on another level, or at another stage, than the forces.
  */
@@ -40,14 +34,13 @@ typedef struct saltusi_planar_problem {
 
 typedef struct saltusi_planar {
   saltusi_mixed_work solver;
-  int unknowns_max;
-  int* unknown;                   /* [rows] first unknown of a row; tangent rows: T+ */
-  double* A;                      /* [unknowns x unknowns] */
-  double* b;                      /* [unknowns] */
-  double* z;                      /* [unknowns] */
-  saltusi_friction_step friction; /* in space */
-  int* first;                     /* [rows + 1] row of each contact there */
-  double* mu;                     /* [rows] */
+  saltusi_friction_step friction;
+  int* unknown; /* [rows] index of a row, joints first */
+  double* A;    /* [rows x rows] */
+  double* b;    /* [rows] */
+  double* z;    /* [rows] */
+  int* first;   /* [rows + 1] row of each contact */
+  double* mu;   /* [rows] */
 } saltusi_planar;
 
 /* Capacity: `rows` rows, `bilateral` of them joints, and the number of tangents of contacts with
@@ -55,12 +48,12 @@ typedef struct saltusi_planar {
 void saltusi_planar_layout(saltusi_planar* work, int rows, int bilateral, int tangents,
                            saltus_arena* arena);
 
-/* P [rows] is written when solved. */
 /* Whether bilateral rows of the last solution are linearly dependent. */
 static inline bool saltusi_planar_dependent(const saltusi_planar* work) {
   return work->solver.block.n > 0 && work->solver.block.rank < work->solver.block.n;
 }
 
+/* P [rows] is written when solved. */
 saltusi_mixed_outcome saltusi_planar_solve(saltusi_planar* work,
                                            const saltusi_planar_problem* problem, double* P);
 

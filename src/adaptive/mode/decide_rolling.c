@@ -34,7 +34,7 @@ void saltusi_decide_balls_layout(saltusi_decision* d, const saltusi_layout_table
   saltusi_ball_workspace* b = SALTUS_PUSH(arena, saltusi_ball_workspace, 1);
   d->balls = b;
   b = b != NULL ? b : &counted;
-  saltusi_balls_layout(&b->solver, most, most, arena);
+  saltusi_balls_layout(&b->solver, most, most, true, arena);
   b->cone = SALTUS_PUSH(arena, saltus_cone, most);
   b->offset = SALTUS_PUSH(arena, int, most + 1);
   b->unit = SALTUS_PUSH(arena, int, most);

@@ -361,7 +361,8 @@ static void sweep(saltusi_balls* w, const saltus_cone_problem* p, double* r) {
   }
 }
 
-void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena* arena) {
+void saltusi_balls_layout(saltusi_balls* work, int units, int rows, bool dependent,
+                          saltus_arena* arena) {
   assert(work != NULL && arena != NULL);
   work->units_max = units;
   work->rows_max = rows;
@@ -373,7 +374,7 @@ void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena
   work->by_r = SALTUS_PUSH2(arena, double, rows, D);
   work->by_u = SALTUS_PUSH2(arena, double, rows, D);
   work->pivot = SALTUS_PUSH(arena, int, rows);
-  saltusi_circular_layout(&work->circular, units, rows, arena);
+  saltusi_circular_layout(&work->circular, dependent ? units : 0, rows, arena);
 }
 
 /* Residual at which the portfolio of friction problems ends the search, here as there. */
@@ -392,6 +393,7 @@ double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* probl
                            double* r) {
   assert(work != NULL && problem != NULL && r != NULL && problem->rows <= work->rows_max);
   enum { ROUNDS = 80, NEWTON = 25, POLISH = 2 };
+  const bool single = problem->units == 1; /* one visit is its solution, or there is none */
   const double unit = saltusi_velocity_unit(problem->rows, problem->q);
   /* a different rho gives Newton's method a different path */
   static const double factors[] = {1.0, 1.0, 0.1, 10.0, 0.01, 100.0};
@@ -399,11 +401,11 @@ double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* probl
   work->iterations = 0;
   work->factor = 1.0;
   double size = newton(work, problem, tol * unit, NEWTON, r);
-  for (int round = 0; round < ROUNDS && !(size <= tol * unit); round++) {
+  for (int round = 0; round < (single ? (int)FACTORS : ROUNDS) && !(size <= tol * unit); round++) {
     if (size != size || (round > 0 && round % (int)FACTORS == 0)) {
       start_elsewhere(problem, unit, round, r);
     }
-    for (int k = 0; k < 10 + round % 20; k++) {
+    for (int k = 0; k < (single ? 1 : 10 + round % 20); k++) {
       sweep(work, problem, r);
     }
     work->factor = factors[round % (int)FACTORS];
@@ -459,7 +461,7 @@ saltus_status saltus_cone_solver_create(int units, int rows, const saltus_alloca
   saltusi_balls counted = {0};
   saltus_arena arena = saltus_arena_counting();
   saltus_arena_push(&arena, sizeof(saltus_cone_solver), 1, SALTUS_ALIGNMENT);
-  saltusi_balls_layout(&counted, units, rows, &arena);
+  saltusi_balls_layout(&counted, units, rows, true, &arena);
   void* block = memory.alloc(arena.used, memory.user);
   if (block == NULL) {
     return SALTUS_ERR_MEMORY;
@@ -469,7 +471,7 @@ saltus_status saltus_cone_solver_create(int units, int rows, const saltus_alloca
   saltus_cone_solver* solver =
       saltus_arena_push(&arena, sizeof(saltus_cone_solver), 1, SALTUS_ALIGNMENT);
   *solver = (saltus_cone_solver){.memory = memory, .bytes = bytes};
-  saltusi_balls_layout(&solver->work, units, rows, &arena);
+  saltusi_balls_layout(&solver->work, units, rows, true, &arena);
   *out = solver;
   return SALTUS_OK;
 }

@@ -24,7 +24,9 @@ typedef struct saltusi_balls {
   saltusi_circular_cones circular;
 } saltusi_balls;
 
-void saltusi_balls_layout(saltusi_balls* work, int units, int rows, saltus_arena* arena);
+/* dependent: problems with linearly dependent rows are solved by the portfolio of circular cones as well. */
+void saltusi_balls_layout(saltusi_balls* work, int units, int rows, bool dependent,
+                          saltus_arena* arena);
 
 /* Solves from the initial guess in r, which gets the solution; returns its normalised residual. u is in work->u. */
 double saltusi_balls_solve(saltusi_balls* work, const saltus_cone_problem* problem, double tol,
