@@ -27,6 +27,7 @@ void saltusi_control_layout(saltusi_control* control, const saltus_system* sys,
   control->atol = SALTUS_PUSH(arena, double, dims->nv);
   control->error = SALTUS_PUSH(arena, double, dims->nq);
   saltusi_displacement_layout(&control->ways, sys, arena);
+  saltusi_force_jumps_layout(&control->jumps, sys, arena);
 }
 
 bool saltusi_control_grow(saltusi_control* c, const saltus_allocator* memory, int contacts,
@@ -51,7 +52,7 @@ void saltusi_control_release(saltusi_control* c, const saltus_allocator* memory)
 
 /* Result of a trial step. */
 typedef struct attempt {
-  double err_q, err_viol;
+  double err_q, err_viol, err_jump;
   bool impact; /* an impact acted in one of its steps */
 } attempt;
 
@@ -213,6 +214,9 @@ static bool gap_closes(const saltus_sim* sim) {
 
 static int choose_order(const saltus_sim* sim, const attempt* a) {
   const saltusi_control* c = sim->control;
+  if (a->err_jump > fmax(a->err_q, a->err_viol)) {
+    return 0;
+  }
   switch ((saltus_control_order)c->options.order) {
   case SALTUS_ORDER_0:
     return 0;
@@ -262,6 +266,9 @@ static saltus_status try_once(saltus_sim* sim, double h, attempt* result) {
   if (status == SALTUS_OK && c->options.violation != 0) {
     result->err_viol = new_violation(sim);
   }
+  if (status == SALTUS_OK) {
+    status = saltusi_force_jumps_error(sim, h, &result->err_jump);
+  }
   c->attempts++;
   return status;
 }
@@ -276,6 +283,51 @@ static saltus_status give_up(saltus_sim* sim, saltus_status status, double h) {
   return SALTUS_ERR_STOPPED;
 }
 
+/* Trial steps that end close to a switching event: of length `hi` they end after it, of length `lo` before it. */
+typedef struct switch_bracket {
+  double lo, hi;     /* s; hi 0: no event was passed */
+  double w_lo, w_hi; /* weights of the values there (Illinois rule) */
+  double next;       /* s, length of the next trial step */
+  int trials;
+} switch_bracket;
+
+/* Follows an accepted trial step h. True if the step has to be repeated with the length b->next: the first event is
+ * inside of it. */
+static bool passes_switch(saltus_sim* sim, switch_bracket* b, double h) {
+  enum { TRIALS = 200 };
+  double* g_lo = sim->observe.samples;
+  double* g_hi = g_lo + sim->def.observables->event_count;
+  if (b->hi == 0.0) {
+    *b = (switch_bracket){.w_lo = 1.0, .w_hi = 1.0};
+    saltusi_switch_passed(sim, &sim->now, g_lo);
+  }
+  double* g = sim->observe.samples + 2 * (size_t)sim->def.observables->event_count;
+  const size_t bytes = (size_t)sim->def.observables->event_count * sizeof *g;
+  const bool passed = saltusi_switch_passed(sim, &sim->next, g);
+  if (passed) {
+    memcpy(g_hi, g, bytes);
+    b->w_lo *= b->hi > 0.0 ? 0.5 : 1.0;
+    b->w_hi = 1.0;
+    b->hi = h;
+  } else if (b->hi > 0.0) {
+    memcpy(g_lo, g, bytes);
+    b->w_hi *= 0.5;
+    b->w_lo = 1.0;
+    b->lo = h;
+  } else {
+    return false;
+  }
+  const double width = b->hi - b->lo;
+  if (width <= sim->control->h_min || ++b->trials > TRIALS) {
+    b->next = b->hi;
+    return !passed;
+  }
+  const double root = saltusi_switch_root(sim, b->w_lo, b->w_hi);
+  const bool bisect = b->trials % 4 == 0 || !(root > 0.0 && root < 1.0);
+  b->next = b->lo + width * (bisect ? 0.5 : root);
+  return true;
+}
+
 saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
   assert(sim->control != NULL && limit > 0.0);
   saltusi_control* c = sim->control;
@@ -283,10 +335,12 @@ saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
   choose_limits(sim, limit);
   saltus_status status = find_gaps(sim, &sim->now, sim->now.t, GAP_START);
   int rejections = 0;
+  switch_bracket event = {.hi = 0.0};
   while (status == SALTUS_OK) {
     double h = fmin(c->h, limit);
     /* avoids a last step below the smallest one */
     h = limit - h < c->h_min ? limit : h;
+    h = event.hi > 0.0 ? event.next : h;
     if (c->attempts >= o->steps_max) {
       return give_up(sim, SALTUS_OK, h);
     }
@@ -296,15 +350,20 @@ saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
       undo(sim);
       return give_up(sim, tried, h);
     }
-    double err = tried == SALTUS_OK ? fmax(a.err_q, a.err_viol) : INFINITY;
+    double err = tried == SALTUS_OK ? fmax(fmax(a.err_q, a.err_viol), a.err_jump) : INFINITY;
     int order = tried == SALTUS_OK ? choose_order(sim, &a) : 0;
     double factor = o->alpha * pow(err, -1.0 / (order + 1.0));
     factor = fmin(o->alpha_max, fmax(o->alpha_min, factor)); /* err = 0: factor infinite */
     bool accepted = err <= 1.0 || (tried == SALTUS_OK && h <= c->h_min);
     factor = accepted ? factor : fmin(factor, o->reject_most);
     /* a step shortened by the end of the run is no reason against a longer one */
-    bool cut = accepted && h < c->h && factor >= 1.0;
+    bool cut = accepted && h < c->h && (factor >= 1.0 || event.hi > 0.0);
     c->h = fmin(c->h_max, fmax(c->h_min, cut ? fmax(c->h, h * factor) : h * factor));
+    if (accepted && sim->switches && passes_switch(sim, &event, h)) {
+      undo(sim);
+      continue;
+    }
+    event.hi = accepted ? event.hi : 0.0;
     if (accepted) {
       sim->report.h = h;
       sim->report.error = err;

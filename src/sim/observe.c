@@ -361,6 +361,70 @@ double saltusi_switch_ahead(saltus_sim* sim, double t0, double t1) {
   return last;
 }
 
+/* A step without dense output has values at its ends. Zeros are interpolated linearly; functions that switch do so at the
+ * end of the step. */
+static void examine_whole(saltusi_crossing_search* s) {
+  saltus_sim* sim = s->sim;
+  saltusi_observe_workspace* room = &sim->observe;
+  const saltus_switching* switching = sim->def.observables->switching;
+  double* g = room->samples;
+  double* g0 = g + event_count(sim);
+  values_of(sim, &sim->now, g);
+  examine_jump(s, sim->now.t, sim->now.t - sim->next.t, g);
+  s->done = true;
+  if (room->found_count == 0) {
+    return;
+  }
+  values_of(sim, &sim->next, g0); /* the state at the start of the step */
+  for (int k = 0; k < room->found_count; k++) {
+    saltus_event* event = &room->found[k];
+    const double from = g0[event->contact], to = g[event->contact];
+    if (from * to < 0.0 && (switching == NULL || !switching->fires[event->contact])) {
+      event->t -= event->t_accuracy * (to / (to - from));
+    }
+  }
+  for (int k = 1; k < room->found_count; k++) { /* by time */
+    const saltus_event event = room->found[k];
+    int place = k;
+    for (; place > 0 && room->found[place - 1].t > event.t; place--) {
+      room->found[place] = room->found[place - 1];
+    }
+    room->found[place] = event;
+  }
+}
+
+bool saltusi_switch_passed(saltus_sim* sim, const saltus_state* x, double* g) {
+  assert(sim != NULL && x != NULL && g != NULL);
+  const saltus_observables* o = sim->def.observables;
+  const size_t bytes = (size_t)event_count(sim) * sizeof *sim->crossings;
+  memcpy(sim->observe.kept, sim->crossings, bytes);
+  values_of(sim, x, g);
+  sim->observe.noise_known = false;
+  bool passed = false;
+  for (int i = 0; i < event_count(sim); i++) {
+    const double before = sim->crossings[i].sign, sign = side_of(sim, i, g[i], x);
+    passed = passed ||
+             (o->switching->fires[i] && sign * before < 0.0 &&
+              o->directions[i] != (sign > 0.0 ? SALTUS_CROSSING_FALLING : SALTUS_CROSSING_RISING));
+  }
+  memcpy(sim->crossings, sim->observe.kept, bytes);
+  return passed;
+}
+
+double saltusi_switch_root(const saltus_sim* sim, double weight0, double weight1) {
+  assert(sim != NULL && weight0 > 0.0 && weight1 > 0.0);
+  const int events = event_count(sim);
+  double first = 1.0;
+  for (int i = 0; i < events; i++) {
+    const double g0 = weight0 * sim->observe.samples[i];
+    const double g1 = weight1 * sim->observe.samples[events + i];
+    if (sim->def.observables->switching->fires[i] && g0 * g1 < 0.0) {
+      first = fmin(first, g0 / (g0 - g1));
+    }
+  }
+  return first;
+}
+
 /* Searches the next part of the step and adds its zeros to the queue. */
 static void search_part(saltusi_crossing_search* s) {
   saltus_sim* sim = s->sim;
@@ -368,9 +432,7 @@ static void search_part(saltusi_crossing_search* s) {
   int events = event_count(sim);
   double* g = sim->observe.samples;
   if (s->whole) {
-    values_of(sim, &sim->now, g);
-    examine_jump(s, sim->now.t, sim->now.t - sim->next.t, g);
-    s->done = true;
+    examine_whole(s);
     return;
   }
   const saltus_step_report* report = s->report;

@@ -83,6 +83,11 @@ bool saltusi_sim_switches(const saltus_sim* sim);
 /* Time of the first switching event in the trial step from t0 to t1, and the events at that time in observe.ahead;
  * t1 if there is none. */
 double saltusi_switch_ahead(saltus_sim* sim, double t0, double t1);
+/* Event functions at a state, [event_count]; true if one that switches has changed its sign since the last step. */
+bool saltusi_switch_passed(saltus_sim* sim, const saltus_state* x, double* g);
+/* The first zero of such functions by linear interpolation from samples[0 ..) at 0 to samples[event_count ..) at 1, values
+ * weighted. */
+double saltusi_switch_root(const saltus_sim* sim, double weight0, double weight1);
 /* Sets the present state as this zero, although g differs slightly from zero. */
 void saltusi_switch_meet(saltus_sim* sim, int event, double sign);
 /* Records a reported event. */
