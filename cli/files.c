@@ -6,8 +6,11 @@
 #include "files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 /* The switch of that name; a command may have an option with a value of that name. */
 static const cli_option* force_of(const cli_command* command) {
@@ -48,6 +51,21 @@ int cli_outputs_check(const cli_args* args) {
     }
   }
   return code;
+}
+
+int cli_unwritten_code(const char* path) {
+  enum { SMALLEST = 8 << 20 }; /* bytes; a recording reserves space when it is opened */
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    return CLI_FAILED;
+  }
+  const char* slash = strrchr(path, '/');
+  char* folder = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : NULL;
+  struct statvfs disk;
+  const bool full = statvfs(folder != NULL ? folder : ".", &disk) == 0 &&
+                    disk.f_bavail < SMALLEST / (disk.f_frsize ? disk.f_frsize : 1);
+  free(folder);
+  return full ? CLI_FAILED : CLI_USAGE;
 }
 
 int cli_file_open(saltusi_replacement* file, const char* path) {

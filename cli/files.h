@@ -24,6 +24,10 @@ int cli_file_open(saltusi_replacement* file, const char* path);
  * stays. */
 int cli_file_close(saltusi_replacement* file, bool good);
 
+/* Exit code where a file could not be written: a path that cannot be written is a fault of the command line, a full disk or
+ * a limit of file sizes is not. */
+int cli_unwritten_code(const char* path);
+
 /* Whether two names denote the same file. */
 bool cli_same_file(const char* a, const char* b);
 

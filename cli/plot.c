@@ -411,7 +411,7 @@ static int write_figure(const plot* p, saltusi_figure figure, const char* path) 
     return CLI_USAGE;
   }
   saltus_status status = saltusi_figure_write(&figure, path, cli_log());
-  return status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
+  return status == SALTUS_ERR_IO ? cli_unwritten_code(path) : cli_exit_code(status);
 }
 
 static int draw_series(plot* p, const char* path) {

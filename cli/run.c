@@ -7,6 +7,7 @@
 
 #include "events.h"
 #include "explain.h"
+#include "files.h"
 #include "output.h"
 #include "progress.h"
 #include "saltus/mechanism.h"
@@ -85,9 +86,8 @@ static int open_recording(run_job* j) {
   def.scene = j->model.text;
   def.force = j->force;
   def.log = cli_log();
-  /* a path that cannot be written is a fault of the command line */
   if (saltus_recording_create(&def, &j->recording) != SALTUS_OK) {
-    return CLI_USAGE;
+    return cli_unwritten_code(j->path);
   }
   warn_of_size(j);
   return cli_exit_code(saltus_run_record(j->run, saltus_recording_recorder(j->recording)));

@@ -75,7 +75,7 @@ static const setting schemes[] = {
     {.scheme = "heun-3", .h = 2e-6},
     {.scheme = "rk4", .h = 2e-6},
     {.scheme = "rkf45", .h = 2e-6},
-    {.scheme = "dopri5", .h = 1e-6}, /* 2e-6: ends with a pulling force at the latch */
+    {.scheme = "dopri5", .h = 1e-6}, /* see docs/machines/breaker.md */
     {.scheme = "radau-iia-1", .h = 2e-6},
     {.scheme = "radau-iia-3", .h = 4e-6},
     {.scheme = "radau-iia-5", .h = 4e-6},

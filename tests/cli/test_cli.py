@@ -548,6 +548,8 @@ class Recordings(Cli):
         self.assertIn('disk full', result.stderr)
         info = json.loads(saltus('info', path, '--json').stdout)
         self.assertGreater(info['states'], 0)
+        for name in ('b.h5', 'b.csv'):  # full from the start
+            self.assertEqual(saltus('run', self.scene(), '--step', '1e-3', '-o', mount / name).returncode, 1)
 
 
 class Studies(Cli):
