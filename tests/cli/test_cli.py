@@ -251,6 +251,9 @@ class Check(Cli):
         out = json.loads(saltus('check', self.scene(), '--json').stdout)
         self.assertEqual(out['mass'], [1.0])
         self.assertLess(out['derivative_error'], 1e-10)
+        kink = saltus('check', SOURCE / 'tests' / 'scenes' / 'failing' / 'sign-friction.yaml')  # sign(x') at x' = 0
+        self.assertIn('a formula has a kink, or a derivative is wrong', kink.stdout)
+        self.assertNotIn('The model is valid', kink.stdout)
 
     def test_every_scene_of_the_project_is_valid(self):
         scenes = sorted(SCENES.glob('*.yaml'))
@@ -548,6 +551,7 @@ class Recordings(Cli):
         self.assertIn('disk full', result.stderr)
         info = json.loads(saltus('info', path, '--json').stdout)
         self.assertGreater(info['states'], 0)
+        subprocess.run(['dd', 'if=/dev/zero', f'of={mount}/rest', 'bs=4k'], capture_output=True)
         for name in ('b.h5', 'b.csv'):  # full from the start
             self.assertEqual(saltus('run', self.scene(), '--step', '1e-3', '-o', mount / name).returncode, 1)
 
