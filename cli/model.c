@@ -108,7 +108,8 @@ static int open_scene(const cli_args* args, const char* target, const char* text
                                   .mark = "--set ",
                                   .log = cli_log_of(args),
                                   .separate = cli_has(args, "--separate"),
-                                  .recorded = recorded};
+                                  .recorded = recorded,
+                                  .visuals = recorded};
     saltus_status status = saltus_scene_create(&def, &model->scene);
     code = status == SALTUS_ERR_IO ? CLI_USAGE : cli_exit_code(status);
     if (code == CLI_DONE && recorded) {

@@ -26,6 +26,7 @@
 #include "saltus/drawing.h"
 #include "saltus/element.h"
 #include "saltus/formula.h"
+#include "saltus/mechanism.h"
 #include "saltus/memory.h"
 #include "saltus/scheme.h"
 
@@ -55,6 +56,7 @@ typedef struct saltus_scene_def {
   const saltus_allocator* allocator;
   bool separate; /* bodies with interpenetrating shapes at the start are separated */
   bool recorded; /* text of a recording: its lines "# --set name=value" apply before `overrides` */
+  bool visuals;  /* mesh files of visuals are read; one that cannot be read is a warning */
   int output_count;
   const saltus_scene_output* outputs; /* [output_count] behind those of the scene; copied */
   /* A scene with the same text, which is not parsed again; path and text are NULL. Its overrides apply
@@ -84,6 +86,15 @@ typedef struct saltus_scene_interface {
   const saltus_scene_quantity* starts;
   int coordinate_count;
 } saltus_scene_interface;
+
+/* A shape that is drawn and has no contacts. */
+typedef struct saltus_scene_visual {
+  const char* body; /* NULL: the world */
+  const char* name;
+  saltus_shape_kind kind;
+  saltus_shape_form form; /* in body axes; without points if its file was not read */
+  double colour[3];       /* red, green, blue, 0 to 1; negative: that of the body */
+} saltus_scene_visual;
 
 /* Contents of a scene. Valid as long as the scene. */
 typedef struct saltus_scene_view {
@@ -122,8 +133,10 @@ typedef struct saltus_scene_view {
   const struct saltus_flexible* const* flexible; /* flexible bodies, the last NULL; NULL: none */
   const struct saltus_tree*
       tree; /* of joint coordinates, world.coordinates; NULL: v are those of bodies */
-  const saltus_system* bodies;     /* with the velocities of bodies: `system` without a tree */
-  const saltus_elements* elements; /* for drawings, cams by formula with points; NULL: none */
+  const saltus_system* bodies;        /* with the velocities of bodies: `system` without a tree */
+  const saltus_elements* elements;    /* for drawings, cams by formula with points; NULL: none */
+  const saltus_scene_visual* visuals; /* [visual_count] */
+  int visual_count;
 } saltus_scene_view;
 
 /* SALTUS_ERR_INPUT for errors in the scene, SALTUS_ERR_IO if it cannot be read. On

@@ -38,7 +38,8 @@ static PyObject* scene_new(PyTypeObject* type, PyObject* args, PyObject* keyword
                                 .overrides = pairs.pairs,
                                 .override_count = pairs.count,
                                 .log = core_messages_log(&messages),
-                                .separate = separate != 0};
+                                .separate = separate != 0,
+                                .visuals = true};
   saltus_scene* scene;
   PyThreadState* released = PyEval_SaveThread();
   saltus_status status = saltus_scene_create(&def, &scene);

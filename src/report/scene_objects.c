@@ -80,10 +80,31 @@ static void write_line(void* user, bool closed, const double (*point)[3], int co
   saltusi_json_close(&d->head, '}');
 }
 
-static void write_shape(saltusi_document* d, int i, bool plane, long long* points,
-                        long long* triangles) {
-  const saltus_shape_place place = saltus_mechanism_shape(d->mechanism, i);
-  const saltus_shape_form form = saltus_mechanism_shape_form(d->mechanism, i);
+/* A shape with contacts, or behind them one that is drawn only. */
+typedef struct drawn_shape {
+  const char* name;
+  saltus_shape_kind kind;
+  int body;
+  saltus_shape_form form;
+  const saltus_scene_visual* visual; /* NULL: it has contacts */
+} drawn_shape;
+
+static drawn_shape shape_of(const saltusi_document* d, int i, int shapes) {
+  if (i < shapes) {
+    const saltus_shape_place place = saltus_mechanism_shape(d->mechanism, i);
+    return (drawn_shape){place.name, place.kind, place.body,
+                         saltus_mechanism_shape_form(d->mechanism, i), NULL};
+  }
+  const saltus_scene_visual* visual = &d->def->scene->visuals[i - shapes];
+  const int body =
+      visual->body != NULL ? saltus_mechanism_find_body(d->mechanism, visual->body) : -1;
+  return (drawn_shape){visual->name, visual->kind, body, visual->form, visual};
+}
+
+static void write_shape(saltusi_document* d, int i, const drawn_shape* shape, bool plane,
+                        long long* points, long long* triangles) {
+  const drawn_shape place = *shape;
+  const saltus_shape_form form = shape->form;
   saltusi_bytes* head = &d->head;
   saltusi_json_open(head, NULL, '{');
   saltusi_json_text(head, "name", place.name);
@@ -95,6 +116,9 @@ static void write_shape(saltusi_document* d, int i, bool plane, long long* point
   saltusi_json_number(head, "length", form.length);
   saltusi_json_numbers(head, "size", form.size, 3);
   saltusi_json_bool(head, "hollow", form.hollow);
+  if (shape->visual != NULL) {
+    saltusi_json_numbers(head, "colour", shape->visual->colour, 3);
+  }
   if (plane && place.kind != SALTUS_SHAPE_HALF_PLANE) {
     const saltus_shape_view view = {.far = 1.0, .line = write_line, .user = d};
     saltusi_json_open(head, "lines", '[');
@@ -111,11 +135,20 @@ static void write_shape(saltusi_document* d, int i, bool plane, long long* point
   saltusi_json_close(head, '}');
 }
 
-static void write_shapes(saltusi_document* d, int count, bool plane) {
+static bool is_missing(const drawn_shape* shape) {
+  return shape->form.point_count == 0 &&
+         (shape->kind == SALTUS_SHAPE_HULL || shape->kind == SALTUS_SHAPE_MESH);
+}
+
+static void write_shapes(saltusi_document* d, int shapes, bool plane) {
   long long points = 0, triangles = 0;
+  const int count = shapes + d->def->scene->visual_count;
   saltusi_json_open(&d->head, "shapes", '[');
   for (int i = 0; i < count; i++) {
-    write_shape(d, i, plane, &points, &triangles);
+    const drawn_shape shape = shape_of(d, i, shapes);
+    if (!is_missing(&shape)) {
+      write_shape(d, i, &shape, plane, &points, &triangles);
+    }
   }
   saltusi_json_close(&d->head, ']');
   if (points == 0) {
@@ -123,14 +156,14 @@ static void write_shapes(saltusi_document* d, int count, bool plane) {
   }
   saltusi_array(d, "mesh_points", d->real, points, 3, 0);
   for (int i = 0; i < count; i++) {
-    const saltus_shape_form form = saltus_mechanism_shape_form(d->mechanism, i);
+    const saltus_shape_form form = shape_of(d, i, shapes).form;
     for (int k = 0; k < form.point_count; k++) {
       saltusi_put_all(d, form.points[k], 3);
     }
   }
   saltusi_array(d, "mesh_triangles", SALTUSI_I32, triangles, 3, 0);
   for (int i = 0; i < count; i++) {
-    const saltus_shape_form form = saltus_mechanism_shape_form(d->mechanism, i);
+    const saltus_shape_form form = shape_of(d, i, shapes).form;
     for (int k = 0; k < form.triangle_count; k++) {
       for (int corner = 0; corner < 3; corner++) {
         saltusi_put(d, form.triangles[k][corner]);

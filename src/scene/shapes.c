@@ -6,6 +6,9 @@
 #include "scene/builder.h"
 #include "scene/mesh_file.h"
 
+#include "base/log.h"
+#include "math/rotation.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -96,8 +99,30 @@ static void read_heights(saltusi_scene_builder* b, const saltusi_yaml_node* of,
                         shape->spacing);
 }
 
+/* Factors of a file along x, y, z; false: refused. */
+static bool read_scale(saltusi_scene_builder* b, const saltusi_yaml_node* of, double scale[3]) {
+  const saltusi_yaml_node* node = saltusi_yaml_find(of, "scale");
+  if (node != NULL && node->kind == SALTUSI_YAML_SEQUENCE) {
+    saltusi_scene_numbers(b, node, "scale", (const int[2]){3, 3}, scale);
+  } else {
+    scale[0] = scale[1] = scale[2] = saltusi_scene_number(b, node, "scale", 1.0);
+  }
+  const double product = scale[0] * scale[1] * scale[2];
+  if (b->reader.status == SALTUS_OK && (product == 0.0 || !isfinite(product))) {
+    saltusi_reader_fail(&b->reader, node, "scale is %g, %g, %g, must be finite and not 0", scale[0],
+                        scale[1], scale[2]);
+  }
+  return b->reader.status == SALTUS_OK;
+}
+
+/* Errors in the file of a visual are warnings: it is not drawn. */
+static void not_drawn(void* user, saltus_level level, const char* message) {
+  (void)level;
+  saltusi_log(*(const saltus_log*)user, SALTUS_LEVEL_WARNING, "%s: not drawn", message);
+}
+
 /* Points and triangles of a file, scaled. */
-static void read_file(saltusi_scene_builder* b, const saltusi_yaml_node* of,
+static void read_file(saltusi_scene_builder* b, const saltusi_yaml_node* of, bool visual,
                       saltus_shape_def* shape) {
   const saltusi_yaml_node* node = saltusi_yaml_find(of, "file");
   const char* path = saltusi_reader_text(&b->reader, node, "file");
@@ -108,17 +133,30 @@ static void read_file(saltusi_scene_builder* b, const saltusi_yaml_node* of,
     saltusi_reader_fail(&b->reader, node, "has points and a file, must have one of them");
     return;
   }
-  const double scale = saltusi_scene_constant(b, of, "scale", 1.0);
+  double scale[3];
+  if (!read_scale(b, of, scale) || (visual && !b->def->visuals)) {
+    return;
+  }
   saltusi_placed_log placed;
   saltusi_mesh_file file;
-  const saltus_log log = saltusi_reader_log_at(&b->reader, node, &placed);
-  saltus_status status = saltusi_mesh_read(path, b->reader.file, b->reader.pool, log, &file);
+  saltus_log log = saltusi_reader_log_at(&b->reader, node, &placed);
+  const saltus_log quiet = {.write = not_drawn, .user = &log};
+  saltus_status status =
+      saltusi_mesh_read(path, b->reader.file, b->reader.pool, visual ? quiet : log, &file);
   if (status != SALTUS_OK) {
-    b->reader.status = status == SALTUS_ERR_MEMORY ? status : SALTUS_ERR_INPUT;
+    const bool failed = status == SALTUS_ERR_MEMORY || !visual;
+    b->reader.status = status == SALTUS_ERR_MEMORY ? status
+                       : failed                    ? SALTUS_ERR_INPUT
+                                                   : b->reader.status;
     return;
   }
   for (int i = 0; i < 3 * file.points; i++) {
-    file.point[i] *= scale;
+    file.point[i] *= scale[i % 3];
+  }
+  for (int i = 0; i < file.triangles && scale[0] * scale[1] * scale[2] < 0.0; i++) {
+    const int corner = file.triangle[3 * i]; /* mirrored: outside stays outside */
+    file.triangle[3 * i] = file.triangle[3 * i + 1];
+    file.triangle[3 * i + 1] = corner;
   }
   shape->points = file.point;
   shape->point_count = file.points;
@@ -129,7 +167,7 @@ static void read_file(saltusi_scene_builder* b, const saltusi_yaml_node* of,
 }
 
 /* The keys that belong to the kind. */
-static void read_kind(saltusi_scene_builder* b, const saltusi_yaml_node* of,
+static void read_kind(saltusi_scene_builder* b, const saltusi_yaml_node* of, bool visual,
                       saltus_shape_def* shape) {
   const char* kind = saltus_shape_kind_name(shape->kind);
   if (of->absent) {
@@ -170,14 +208,18 @@ static void read_kind(saltusi_scene_builder* b, const saltusi_yaml_node* of,
   }
   shape->triangles = read_triangles(b, saltusi_yaml_find(of, "triangles"), &shape->triangle_count);
   read_heights(b, of, shape);
-  read_file(b, of, shape);
-  saltusi_scene_hull* hull = shape->kind == SALTUS_SHAPE_HULL && shape->points != NULL
+  read_file(b, of, visual, shape);
+  saltusi_scene_hull* hull = shape->kind == SALTUS_SHAPE_HULL && shape->points != NULL && !visual
                                  ? saltusi_reader_take(&b->reader, 1, sizeof *hull)
                                  : NULL;
   if (hull != NULL) {
     *hull = (saltusi_scene_hull){of, shape->points, shape->point_count, b->scene->hulls};
     b->scene->hulls = hull;
   }
+}
+
+static bool is_visual(saltusi_scene_builder* b, const saltusi_yaml_node* item) {
+  return saltusi_scene_flag(b, saltusi_yaml_find(item, "visual"), "visual");
 }
 
 static void read_groups(saltusi_scene_builder* b, const saltusi_yaml_node* item,
@@ -196,6 +238,7 @@ static void read_groups(saltusi_scene_builder* b, const saltusi_yaml_node* item,
 
 static void read_shape(saltusi_scene_builder* b, const saltusi_yaml_node* item, const char* body,
                        int number, saltus_body_shape_def* shape) {
+  const bool visual = is_visual(b, item);
   if (!saltusi_reader_keys(&b->reader, item, "shapes[]", "a shape")) {
     return;
   }
@@ -227,7 +270,46 @@ static void read_shape(saltusi_scene_builder* b, const saltusi_yaml_node* item, 
   saltusi_scene_point(b, item, "position", "position", shape->shape.position);
   shape->shape.orientation = saltusi_scene_orientation(b, item);
   read_groups(b, item, shape);
-  read_kind(b, of, &shape->shape);
+  read_kind(b, of, visual, &shape->shape);
+}
+
+/* A shape that is drawn only: its form in body axes. */
+static void add_visual(saltusi_scene_builder* b, const saltusi_yaml_node* item,
+                       const saltus_body_shape_def* from, saltus_scene_visual* out) {
+  const saltus_shape_def* def = &from->shape;
+  saltus_shape_form* form = &out->form;
+  *out = (saltus_scene_visual){.body = from->body, .name = def->name, .kind = def->kind};
+  *form = (saltus_shape_form){.radius = def->radius, .length = def->length, .hollow = def->hollow};
+  const saltusi_yaml_node* colour = saltusi_yaml_find(item, "colour");
+  out->colour[0] = out->colour[1] = out->colour[2] = -1.0;
+  if (colour != NULL) {
+    saltusi_scene_numbers(b, colour, "colour", (const int[2]){3, 3}, out->colour);
+  }
+  if (b->mechanism.dimension != 3) {
+    saltusi_reader_fail(&b->reader, item, "visual is true: shapes in the plane have contacts");
+  } else if (!saltusi_orientation_matrix(&def->orientation, form->axes)) {
+    saltusi_reader_fail(&b->reader, item, "its orientation is no rotation");
+  }
+  memcpy(form->position, def->position, sizeof form->position);
+  memcpy(form->size, def->size, sizeof form->size);
+  double(*points)[3] = saltusi_reader_take(&b->reader, (size_t)def->point_count, sizeof *points);
+  for (int i = 0; points != NULL && i < def->point_count; i++) {
+    saltusi_turn(form->axes, def->points + 3 * (size_t)i, points[i]);
+    for (int k = 0; k < 3; k++) {
+      points[i][k] += def->position[k];
+    }
+  }
+  for (int i = 0; i < 3 * def->triangle_count; i++) {
+    if (def->triangles[i] >= def->point_count) {
+      saltusi_reader_fail(&b->reader, item, "triangles has %d, there are %d points",
+                          def->triangles[i], def->point_count);
+      break;
+    }
+  }
+  form->points = (const double(*)[3])points;
+  form->point_count = def->point_count;
+  form->triangles = (const int(*)[3])def->triangles;
+  form->triangle_count = def->triangle_count;
 }
 
 static const saltusi_yaml_node* shapes_of(saltusi_scene_builder* b, const saltusi_yaml_node* item) {
@@ -329,15 +411,23 @@ void saltusi_scene_shapes(saltusi_scene_builder* b) {
   }
   saltus_body_shape_def* shapes = saltusi_reader_take(&b->reader, (size_t)count, sizeof *shapes);
   const saltusi_yaml_node** nodes = saltusi_reader_take(&b->reader, (size_t)count, sizeof(void*));
-  int used = 0;
+  saltus_scene_visual* visuals = saltusi_reader_take(&b->reader, (size_t)count, sizeof *visuals);
+  int used = 0, drawn = 0;
   for (int i = -1; i < bodies->count && b->reader.status == SALTUS_OK; i++) {
     const saltusi_yaml_node* list = shapes_of(b, i < 0 ? world : &bodies->children[i]);
     for (int k = 0; list != NULL && k < list->count && b->reader.status == SALTUS_OK; k++) {
       nodes[used] = &list->children[k];
       read_shape(b, nodes[used], i < 0 ? NULL : bodies->keys[i].text, k + 1, &shapes[used]);
-      used++;
+      if (b->reader.status == SALTUS_OK && is_visual(b, nodes[used])) {
+        add_visual(b, nodes[used], &shapes[used], &visuals[drawn++]);
+        shapes[used] = (saltus_body_shape_def){0};
+      } else {
+        used++;
+      }
     }
   }
+  b->scene->view.visuals = visuals;
+  b->scene->view.visual_count = drawn;
   b->mechanism.shapes = shapes;
   b->mechanism.shape_count = used;
   b->shape_nodes = nodes;

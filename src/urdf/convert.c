@@ -46,6 +46,7 @@ static saltus_status convert(const saltus_urdf_def* def, saltusi_pool* work, sal
   saltusi_xml_node* root = NULL;
   if (status == SALTUS_OK) {
     status = saltusi_xml_parse(text, length, robot->file, work, def->log, &root);
+    robot->root = root;
   }
   if (status == SALTUS_OK && strcmp(root->name, "mujoco") == 0) {
     status = saltusi_mjcf_include(robot, root, text, length, def->path);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * mjcf_geoms.c - <geom>: shapes of those that can touch, and mass properties of all geoms of bodies without <inertial>.
+ * mjcf_geoms.c - <geom>: shapes of those that can touch, visuals of the others that MuJoCo shows, and mass properties of all
+ * geoms of bodies without <inertial>.
  * Sizes of MuJoCo are halves: of edges, of the length of cylinders and capsules.
  */
 #include "urdf/mjcf.h"
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { LAST_SHOWN = 2 }; /* group that MuJoCo shows by default */
 enum { PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF };
 
 static const char* const types[] = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
@@ -166,16 +168,6 @@ static int material_of(saltusi_mjcf* m, const saltusi_mjcf_element* e) {
   return m->material_count++;
 }
 
-static bool ends_with(const char* text, const char* end) {
-  const size_t n = strlen(text), k = strlen(end);
-  bool same = n > k;
-  for (size_t i = 0; same && i < k; i++) {
-    const char c = text[n - k + i];
-    same = (c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c) == end[i];
-  }
-  return same;
-}
-
 /* File and scale of the mesh of a geom; false: it is listed. */
 static bool read_mesh(saltusi_mjcf* m, const saltusi_mjcf_element* e, saltusi_robot_shape* shape) {
   const char* name = saltusi_mjcf_text(m, e, "mesh");
@@ -187,34 +179,43 @@ static bool read_mesh(saltusi_mjcf* m, const saltusi_mjcf_element* e, saltusi_ro
   }
   const saltusi_mjcf_element mesh = saltusi_mjcf_element_of(m, m->mesh_nodes[at], "mesh", -1);
   const char* file = saltusi_mjcf_text(m, &mesh, "file");
-  double scale[3] = {1.0, 1.0, 1.0};
+  double* scale = shape->size;
+  scale[0] = scale[1] = scale[2] = 1.0;
   saltusi_mjcf_numbers(m, &mesh, "scale", 3, 3, scale);
   const bool moved = saltusi_mjcf_text(m, &mesh, "refpos") != NULL ||
                      saltusi_mjcf_text(m, &mesh, "refquat") != NULL;
-  if (file == NULL || moved || !(ends_with(file, ".stl") || ends_with(file, ".obj")) ||
-      !(scale[0] > 0.0) || scale[1] != scale[0] || scale[2] != scale[0]) {
-    saltusi_robot_note(
-        m->robot, m->mesh_nodes[at]->line,
-        "<mesh>: " SALTUSI_ROBOT_QUOTE
-        " is no STL or OBJ file with one scale above 0, refpos and refquat: not used",
-        name);
+  if (file == NULL || moved || scale[0] * scale[1] * scale[2] == 0.0) {
+    saltusi_robot_note(m->robot, m->mesh_nodes[at]->line,
+                       "<mesh>: " SALTUSI_ROBOT_QUOTE
+                       " has no file, refpos, refquat or a scale of 0: not used",
+                       name);
     return false;
   }
   const char* stem = m->stripped && strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file;
   shape->file = saltusi_pool_join(m->robot->pool, m->folder, stem);
-  shape->size[0] = scale[0];
   if (shape->file == NULL) {
     m->robot->status = SALTUS_ERR_MEMORY;
     return false;
   }
-  if (!saltusi_path_inside(shape->file)) {
-    saltusi_robot_note(m->robot, m->mesh_nodes[at]->line,
-                       "<mesh>: " SALTUSI_ROBOT_QUOTE
-                       " is not in the folder of the robot or below it: not used",
-                       shape->file);
-    return false;
+  return saltusi_robot_mesh_path(m->robot, m->mesh_nodes[at]->line, "<mesh>", shape->file);
+}
+
+/* rgba of the geom, else that of its material. */
+static void read_colour(saltusi_mjcf* m, const saltusi_mjcf_element* e, double colour[3]) {
+  const char* text = saltusi_mjcf_text(m, e, "rgba");
+  const char* name = text == NULL ? saltusi_mjcf_text(m, e, "material") : NULL;
+  colour[0] = -1.0;
+  for (const saltusi_xml_node* a = m->root->first; a != NULL && name != NULL; a = a->next) {
+    for (const saltusi_xml_node* n = strcmp(a->name, "asset") == 0 ? a->first : NULL;
+         n != NULL && text == NULL; n = n->next) {
+      const char* own = strcmp(n->name, "material") == 0 ? saltusi_element_text(n, "name") : NULL;
+      if (own != NULL && strcmp(own, name) == 0) {
+        const saltusi_mjcf_element material = saltusi_mjcf_element_of(m, n, "material", -1);
+        text = saltusi_mjcf_text(m, &material, "rgba");
+      }
+    }
   }
-  return true;
+  saltusi_robot_colour(m->robot, e->node, text, colour);
 }
 
 static bool make_shape(saltusi_mjcf* m, const saltusi_mjcf_element* e, const geom* g, int link,
@@ -256,6 +257,24 @@ static bool make_shape(saltusi_mjcf* m, const saltusi_mjcf_element* e, const geo
   }
 }
 
+/* In the pool: twice the capacity at powers of two. */
+static void append(saltusi_mjcf* m, saltusi_robot_shapes* to, const saltusi_robot_shape* shape) {
+  const int count = to->count;
+  if ((count & (count - 1)) == 0) {
+    saltusi_robot_shape* list =
+        SALTUSI_TAKE(m->robot->pool, saltusi_robot_shape, count == 0 ? 1 : 2 * count);
+    if (list == NULL) {
+      m->robot->status = SALTUS_ERR_MEMORY;
+      return;
+    }
+    if (count > 0) {
+      memcpy(list, to->list, (size_t)count * sizeof *list);
+    }
+    to->list = list;
+  }
+  to->list[to->count++] = *shape;
+}
+
 static void add_shape(saltusi_mjcf* m, const saltusi_mjcf_element* e, const geom* g, int index,
                       int named) {
   const char* name = saltusi_element_text(e->node, "name");
@@ -272,9 +291,11 @@ static void add_shape(saltusi_mjcf* m, const saltusi_mjcf_element* e, const geom
       return;
     }
   }
-  if (m->bare || (touches[0] == 0.0 && touches[1] == 0.0 && !paired)) {
+  const bool visual = touches[0] == 0.0 && touches[1] == 0.0 && !paired;
+  if (m->bare || (visual && saltusi_mjcf_number(m, e, "group", 0.0) > LAST_SHOWN)) {
     saltusi_robot_note(m->robot, e->node->line, "<geom>: %s: not used",
-                       m->bare ? "shapes were not requested" : "contype and conaffinity are 0");
+                       m->bare ? "shapes were not requested"
+                               : "neither contacts nor in a group that is shown");
     return;
   }
   if (!make_shape(m, e, g, index, &shape)) {
@@ -285,26 +306,18 @@ static void add_shape(saltusi_mjcf* m, const saltusi_mjcf_element* e, const geom
                          SALTUSI_MJCF_SHAPES);
     return;
   }
+  if (visual) {
+    read_colour(m, e, shape.colour);
+    append(m, &link->visuals, &shape);
+    return;
+  }
   shape.touches[0] = (unsigned)touches[0];
   shape.touches[1] = (unsigned)touches[1];
   shape.material = material_of(m, e);
-  void* shapes = link->shapes; /* in the pool: twice the capacity at powers of two */
-  const int count = link->shape_count;
-  if ((count & (count - 1)) == 0) {
-    shapes = SALTUSI_TAKE(m->robot->pool, saltusi_robot_shape, count == 0 ? 1 : 2 * count);
-    if (shapes == NULL) {
-      m->robot->status = SALTUS_ERR_MEMORY;
-      return;
-    }
-    if (count > 0) {
-      memcpy(shapes, link->shapes, (size_t)count * sizeof shape);
-    }
-    link->shapes = shapes;
-  }
-  link->shapes[link->shape_count++] = shape;
+  append(m, &link->shapes, &shape);
   m->robot->shaped = true;
   if (named >= 0) {
-    m->geom_places[named].shape = count;
+    m->geom_places[named].shape = link->shapes.count - 1;
   }
 }
 

@@ -344,7 +344,7 @@ static void apply_pairs(contacts* c, bool collide) {
       const int first = c->first[pair->link[s]];
       from[s] = pair->shape[s] < 0 ? first : first + pair->shape[s];
       to[s] =
-          pair->shape[s] < 0 ? first + c->t->robot->links[pair->link[s]].shape_count : from[s] + 1;
+          pair->shape[s] < 0 ? first + c->t->robot->links[pair->link[s]].shapes.count : from[s] + 1;
     }
     for (int a = from[0]; pair->collide == collide && a < to[0]; a++) {
       for (int b = from[1]; b < to[1]; b++) {
@@ -408,8 +408,8 @@ static void write_pair_friction(contacts* c) {
       const saltusi_robot_link* links = c->t->robot->links;
       saltusi_robot_put(
           c->t, "%s  - {between: [%s, %s], friction: ", c->lines++ == 0 ? "contact_pairs:\n" : "",
-          links[pair->link[0]].shapes[pair->shape[0]].label,
-          links[pair->link[1]].shapes[pair->shape[1]].label);
+          links[pair->link[0]].shapes.list[pair->shape[0]].label,
+          links[pair->link[1]].shapes.list[pair->shape[1]].label);
       saltusi_robot_put_number(c->t, pair->friction);
       saltusi_robot_put(c->t, "}\n");
     }
@@ -463,7 +463,7 @@ void saltusi_mjcf_write_contacts(saltusi_robot_text* t, double floor) {
   saltusi_robot* robot = t->robot;
   contacts c = {.t = t, .m = robot->mjcf};
   for (int i = 0; i < robot->link_count; i++) {
-    c.count += robot->links[i].shape_count;
+    c.count += robot->links[i].shapes.count;
   }
   c.link = SALTUSI_TAKE(robot->pool, int, c.count + 1);
   c.first = SALTUSI_TAKE(robot->pool, int, robot->link_count);
@@ -476,9 +476,9 @@ void saltusi_mjcf_write_contacts(saltusi_robot_text* t, double floor) {
   }
   for (int i = 0, n = 0; i < robot->link_count; i++) {
     c.first[i] = n;
-    for (int k = 0; k < robot->links[i].shape_count; k++, n++) {
+    for (int k = 0; k < robot->links[i].shapes.count; k++, n++) {
       c.link[n] = i;
-      c.shape[n] = &robot->links[i].shapes[k];
+      c.shape[n] = &robot->links[i].shapes.list[k];
     }
   }
   write_materials(&c, floor);

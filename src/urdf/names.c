@@ -99,7 +99,7 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
   int most = 3 * robot->link_count + 5 * robot->joint_count;
   most += m != NULL ? m->actuator_count + m->relation_count + m->tendon_count : 0;
   for (int i = 0; i < robot->link_count; i++) {
-    most += robot->links[i].shape_count;
+    most += robot->links[i].shapes.count + robot->links[i].visuals.count;
   }
   if (!saltusi_index_start(&n.taken, most, robot->pool)) {
     robot->status = SALTUS_ERR_MEMORY;
@@ -125,10 +125,13 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
   for (int i = 0; i < robot->link_count; i++) {
     saltusi_robot_link* link = &robot->links[i];
     link->marker = take_word(&n, link->name, "_frame");
-    for (int k = 0; k < link->shape_count; k++) {
+    for (int k = 0; k < link->shapes.count + link->visuals.count; k++) {
+      const int v = k - link->shapes.count, number = v < 0 ? k : v;
       char ending[24];
-      snprintf(ending, sizeof ending, k == 0 ? "_shape" : "_shape_%d", k + 1);
-      link->shapes[k].label = take_word(&n, link->name, ending);
+      snprintf(ending, sizeof ending, number == 0 ? "_%s" : "_%s_%d", v < 0 ? "shape" : "visual",
+               number + 1);
+      saltusi_robot_shape* shape = v < 0 ? &link->shapes.list[k] : &link->visuals.list[v];
+      shape->label = take_word(&n, link->name, ending);
     }
   }
   if (robot->mjcf != NULL) {

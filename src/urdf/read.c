@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char looks[] = "not used: what touches is <collision>";
 static const char bounded[] = "not used: a bound on the commands of a controller";
 static const char real_robot[] = "not used: it is about the controller of a real robot";
 
@@ -37,13 +36,13 @@ static const saltusi_element_word robot_children[] = {
     {"link", NULL},
     {"joint", NULL},
     {"constraint", NULL},
-    {"material", looks},
+    {"material", NULL},
     {"transmission", NULL},
     {"gazebo", "not used: it is about another program"},
     {"sensor", "not used: outputs of the scene are formulas"},
     {"", NULL}};
 static const saltusi_element_word link_children[] = {
-    {"inertial", NULL}, {"visual", looks}, {"collision", NULL}, {"", NULL}};
+    {"inertial", NULL}, {"visual", NULL}, {"collision", NULL}, {"", NULL}};
 static const saltusi_element_word inertial_children[] = {
     {"origin", NULL}, {"mass", NULL}, {"inertia", NULL}, {"", NULL}};
 static const saltusi_element_word joint_words[] = {{"name", NULL}, {"type", NULL}, {"", NULL}};

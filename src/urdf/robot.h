@@ -44,13 +44,19 @@ typedef enum saltusi_robot_shape_kind {
 typedef struct saltusi_robot_shape {
   saltusi_robot_shape_kind kind;
   int line;
-  double size[3];           /* m: lengths of a box; radius, length; scale of a mesh */
+  double size[3];           /* m: lengths of a box; radius, length; scales of a mesh */
   const char* file;         /* of a mesh */
   saltusi_urdf_frame place; /* in the frame of the link */
   const char* label;
   unsigned touches[2]; /* contype and conaffinity of MJCF */
   int material;        /* of MJCF */
+  double colour[3];    /* of a visual; the first negative: none */
 } saltusi_robot_shape;
+
+typedef struct saltusi_robot_shapes {
+  saltusi_robot_shape* list;
+  int count;
+} saltusi_robot_shapes;
 
 typedef struct saltusi_robot_link {
   const char* name;
@@ -61,8 +67,7 @@ typedef struct saltusi_robot_link {
   saltusi_urdf_frame place; /* in the world, at the start */
   int body;                 /* body of the link; -1: the ground */
   const char* marker;       /* its frame in the scene */
-  saltusi_robot_shape* shapes;
-  int shape_count;
+  saltusi_robot_shapes shapes, visuals;
   int unknown_mass;   /* line of a part whose mass is not computed; 0: none */
   double lift;        /* share of its weight that is compensated */
   const char* lifted; /* marker of its centre of mass there */
@@ -121,6 +126,7 @@ typedef struct saltusi_mjcf saltusi_mjcf;
 
 typedef struct saltusi_robot {
   const char* file;
+  const saltusi_xml_node* root;
   saltusi_pool* pool;
   saltus_log log;
   saltus_status status; /* of the first failure */
@@ -152,7 +158,14 @@ void saltusi_robot_refuse(saltusi_robot* robot, int line, const char* format, ..
 void saltusi_robot_note(saltusi_robot* robot, int line, const char* format, ...)
     SALTUSI_PRINTF(3, 4);
 
-/* The <collision> parts of a link. */
+/* Whether the file of a mesh is STL, OBJ or DAE in the folder of the robot or below it; listed if not. */
+bool saltusi_robot_mesh_path(saltusi_robot* robot, int line, const char* owner, const char* path);
+
+/* Colour of four numbers within 0 to 1; false: text is NULL or refused. */
+bool saltusi_robot_colour(saltusi_robot* robot, const saltusi_xml_node* node, const char* text,
+                          double colour[3]);
+
+/* The <collision> and <visual> parts of a link. */
 void saltusi_robot_read_collisions(saltusi_robot* robot, const saltusi_xml_node* node,
                                    const char* owner, saltusi_robot_link* link);
 

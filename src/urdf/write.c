@@ -109,12 +109,13 @@ static void put_path(saltusi_robot_text* t, const char* path) {
 /* ---- bodies and markers ------------------------------------------------------------------ */
 
 static void write_shape(saltusi_robot_text* t, const saltusi_robot_link* link,
-                        const saltusi_robot_shape* shape) {
+                        const saltusi_robot_shape* shape, bool visual) {
   static const char* const kinds[] = {"box",  "sphere",    "cylinder",  "capsule",
                                       "mesh", "ellipsoid", "half-space"};
   const bool moves = link->body >= 0;
   saltusi_robot_put(t, "{name: %s, %s: {", shape->label,
-                    shape->kind == SALTUSI_ROBOT_MESH && (moves || t->robot->mjcf != NULL)
+                    shape->kind == SALTUSI_ROBOT_MESH && !visual &&
+                            (moves || t->robot->mjcf != NULL)
                         ? "hull"
                         : kinds[shape->kind]);
   if (shape->kind == SALTUSI_ROBOT_BOX || shape->kind == SALTUSI_ROBOT_ELLIPSOID) {
@@ -124,7 +125,12 @@ static void write_shape(saltusi_robot_text* t, const saltusi_robot_link* link,
     saltusi_robot_put(t, "file: ");
     put_path(t, shape->file);
     saltusi_robot_put(t, ", scale: ");
-    saltusi_robot_put_number(t, shape->size[0]);
+    const double* scale = shape->size;
+    if (scale[0] == scale[1] && scale[0] == scale[2]) {
+      saltusi_robot_put_number(t, scale[0]);
+    } else {
+      saltusi_robot_put_list(t, scale, 3, 0.0);
+    }
   } else if (shape->kind != SALTUSI_ROBOT_HALF_SPACE) {
     saltusi_robot_put(t, "radius: ");
     saltusi_robot_put_number(t, shape->size[0]);
@@ -134,7 +140,13 @@ static void write_shape(saltusi_robot_text* t, const saltusi_robot_link* link,
     }
   }
   saltusi_robot_put(t, "}");
-  if (t->robot->mjcf != NULL) {
+  if (visual) {
+    saltusi_robot_put(t, ", visual: true");
+    if (shape->colour[0] >= 0.0) {
+      saltusi_robot_put(t, ", colour: ");
+      saltusi_robot_put_list(t, shape->colour, 3, 0.0);
+    }
+  } else if (t->robot->mjcf != NULL) {
     saltusi_robot_put(t, ", material: ");
     saltusi_robot_put_material(t, shape->material);
   }
@@ -156,9 +168,10 @@ static void write_shape(saltusi_robot_text* t, const saltusi_robot_link* link,
 static void write_shapes(saltusi_robot_text* t, int body, const char* between, int count) {
   for (int i = 0; i < t->robot->link_count; i++) {
     const saltusi_robot_link* link = &t->robot->links[t->robot->order[i]];
-    for (int k = 0; link->body == body && k < link->shape_count; k++) {
+    for (int k = 0; link->body == body && k < link->shapes.count + link->visuals.count; k++) {
+      const int v = k - link->shapes.count;
       saltusi_robot_put(t, count++ == 0 ? ", shapes: [%s" : ",%s", between);
-      write_shape(t, link, &link->shapes[k]);
+      write_shape(t, link, v < 0 ? &link->shapes.list[k] : &link->visuals.list[v], v >= 0);
     }
   }
   if (count > 0) {
@@ -168,7 +181,7 @@ static void write_shapes(saltusi_robot_text* t, int body, const char* between, i
 
 static bool has_shapes(const saltusi_robot* robot, int body) {
   for (int l = 0; l < robot->link_count; l++) {
-    if (robot->links[l].body == body && robot->links[l].shape_count > 0) {
+    if (robot->links[l].body == body && robot->links[l].shapes.count > 0) {
       return true;
     }
   }
@@ -189,10 +202,10 @@ static void write_contact_pairs(saltusi_robot_text* t) {
     }
     for (int l = 0; l < robot->link_count; l++) {
       const saltusi_robot_link* link = &robot->links[l];
-      for (int k = 0; link->body < 0 && k < link->shape_count; k++) {
+      for (int k = 0; link->body < 0 && k < link->shapes.count; k++) {
         saltusi_robot_put(t, count++ == 0 ? "contact_pairs:\n" : "%s", "");
         saltusi_robot_put(t, "  - {between: [%s, %s], collide: false}\n",
-                          robot->bodies[a < 0 ? b : a].label, link->shapes[k].label);
+                          robot->bodies[a < 0 ? b : a].label, link->shapes.list[k].label);
       }
     }
   }
@@ -472,8 +485,8 @@ static const char* floor_name(const saltusi_robot* robot) {
     }
   }
   for (int i = 0; i < robot->link_count; i++) {
-    for (int k = 0; k < robot->links[i].shape_count; k++) {
-      if (strcmp(robot->links[i].shapes[k].label, "floor") == 0) {
+    for (int k = 0; k < robot->links[i].shapes.count; k++) {
+      if (strcmp(robot->links[i].shapes.list[k].label, "floor") == 0) {
         return "converted_floor";
       }
     }

@@ -31,7 +31,7 @@ class Convert(Cli):
         for note in notes:
             self.assertIn(f'{ARM}:{note["line"]}: {note["text"]}\n', text)
             self.assertIn(f'#   line {note["line"]}: {note["text"]}\n', path.read_text())
-        wanted = {'<visual>': 11, '<collision>': 19, 'velocity="2"': 43}
+        wanted = {'<collision>': 19, 'velocity="2"': 43}
         for words, line in wanted.items():
             self.assertIn(line, [n['line'] for n in notes if words in n['text']])
 

@@ -139,9 +139,21 @@ static void unused_parts_are_listed_once(void** state) {
   (void)state;
   CONVERTS(MODEL(WORLD("<light/><light/><light/>" BODY(
                "b", "<joint name='j' solreflimit='1 1'/><geom contype='0' conaffinity='0' size='1' "
-                    "type='sphere'/><site name='s'/>")) "<visual/>"),
+                    "type='sphere' group='3'/><site name='s'/>")) "<visual/>"),
            "#   line 3: <light>: not used (3 times)", "<joint>: solreflimit: not used",
-           "<geom>: contype and conaffinity are 0: not used", "#   line 3: <visual>: not used");
+           "<geom>: neither contacts nor in a group that is shown: not used",
+           "#   line 3: <visual>: not used");
+}
+
+static void geoms_without_contacts_are_visuals_in_their_colour(void** state) {
+  (void)state;
+  CONVERTS(MODEL("<asset><material name='red' rgba='1 0 0.5 1'/>"
+                 "<mesh name='m' file='a.stl' scale='1 -1 2'/></asset>" WORLD(BODY(
+                     "b", "<joint name='j'/><geom type='mesh' mesh='m' material='red' contype='0' "
+                          "conaffinity='0' group='2'/><geom size='1' rgba='0 1 0 1'/>"))),
+           "{name: b_shape, sphere: {radius: 1}, material: geom_1, ",
+           "{name: b_visual, mesh: {file: \"a.stl\", scale: [1, -1, 2]}, visual: true, "
+           "colour: [1, 0, 0.5], ");
 }
 
 static void keyframes_are_starts(void** state) {
@@ -266,15 +278,17 @@ static void memory_that_ends_leaves_nothing(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(drives_are_springs_dampers_and_inputs),
-                                     cmocka_unit_test(classes_and_units_apply),
-                                     cmocka_unit_test(contacts_are_those_of_mujoco),
-                                     cmocka_unit_test(equalities_and_tendons_are_formulas),
-                                     cmocka_unit_test(unused_parts_are_listed_once),
-                                     cmocka_unit_test(keyframes_are_starts),
-                                     cmocka_unit_test(broken_models_are_refused),
-                                     cmocka_unit_test(hostile_models_are_refused),
-                                     cmocka_unit_test(lines_of_included_files_are_named),
-                                     cmocka_unit_test(memory_that_ends_leaves_nothing)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(drives_are_springs_dampers_and_inputs),
+      cmocka_unit_test(classes_and_units_apply),
+      cmocka_unit_test(contacts_are_those_of_mujoco),
+      cmocka_unit_test(equalities_and_tendons_are_formulas),
+      cmocka_unit_test(unused_parts_are_listed_once),
+      cmocka_unit_test(geoms_without_contacts_are_visuals_in_their_colour),
+      cmocka_unit_test(keyframes_are_starts),
+      cmocka_unit_test(broken_models_are_refused),
+      cmocka_unit_test(hostile_models_are_refused),
+      cmocka_unit_test(lines_of_included_files_are_named),
+      cmocka_unit_test(memory_that_ends_leaves_nothing)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -403,6 +403,48 @@ static void bodies_strike_in_the_order_of_the_scene(void** state) {
   }
 }
 
+#define VISUALS                                                                                    \
+  "saltus: 1\nworld: {dimension: 3}\nbodies:\n  foot: {mass: 1, inertia: [1, 1, 1], shapes: [\n"   \
+  "    {mesh: {file: meshes/foot.stl, scale: [1, -1, 2]}, visual: true, colour: [1, 0, 0.5], "     \
+  "position: [0, 0, 3]},\n    {sphere: {radius: 1}}, {mesh: {file: none.stl}, visual: true}]}\n"   \
+  "simulate: {until: 1}\n"
+
+/* foot.stl is a cube of 30 m about the origin; mirrored at y = 0, with z doubled and 3 added. The volume is positive only
+ * if the order of corners is reversed too. */
+static void visuals_are_drawn_without_contacts(void** state) {
+  (void)state;
+  saltus_kept_message kept = {.text = ""};
+  saltus_scene* scene = NULL;
+  const saltus_scene_def def = {.path = SALTUS_SCENES "/../tests/scenes/failing/visuals.yaml",
+                                .text = VISUALS,
+                                .visuals = true,
+                                .log = saltus_log_keep(&kept)};
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  assert_int_equal(kept.level, SALTUS_LEVEL_WARNING);
+  assert_non_null(strstr(kept.text, "none.stl\" cannot be opened"));
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
+  assert_int_equal(saltus_mechanism_sizes(view->mechanism).shapes, 1);
+  assert_int_equal(view->visual_count, 2);
+  assert_string_equal(view->visuals[0].body, "foot");
+  assert_true(view->visuals[0].colour[0] == 1.0 && view->visuals[0].colour[2] == 0.5);
+  assert_true(view->visuals[1].colour[0] < 0.0 && view->visuals[1].form.point_count == 0);
+  const saltus_shape_form* form = &view->visuals[0].form;
+  double least = INFINITY, volume = 0.0;
+  for (int i = 0; i < form->point_count; i++) {
+    least = fmin(least, form->points[i][2]);
+  }
+  for (int i = 0; i < form->triangle_count; i++) {
+    const double *a = form->points[form->triangles[i][0]], *b = form->points[form->triangles[i][1]],
+                 *c = form->points[form->triangles[i][2]];
+    volume += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+               a[2] * (b[0] * c[1] - b[1] * c[0])) /
+              6.0;
+  }
+  assert_float_equal(least, -27.0, 1e-12);
+  assert_float_equal(volume, 54000.0, 1e-9);
+  saltus_scene_destroy(scene);
+}
+
 static void what_is_wrong_is_refused_with_its_place(void** state) {
   (void)state;
 #define BODY(shape) "saltus: 1\nbodies:\n  b: {density: 1, shapes: [" shape "]}\n"
@@ -461,6 +503,7 @@ int main(void) {
       cmocka_unit_test(a_polygon_in_an_arc_moves_as_in_a_ring),
       cmocka_unit_test(a_ball_hits_the_other_side_of_a_valley),
       cmocka_unit_test(bodies_strike_in_the_order_of_the_scene),
+      cmocka_unit_test(visuals_are_drawn_without_contacts),
       cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,14 +105,15 @@ static void every_element_of_the_arm_is_in_the_scene_or_listed(void** state) {
                     "actuator: \"min(max(shoulder_effort, -100), 100)\"}");
   expect_text(urdf, "inputs: {base_effort: 0, shoulder_effort: 0, elbow_effort: 0}");
   expect_note(urdf, 4, "root link \"world\" is the ground");
-  expect_note(urdf, 11, "<visual>");
+  expect_text(urdf, "{name: column_visual, cylinder: {radius: 0.1, length: 0.4}, visual: true, "
+                    "position: [0, 0, -0.2]}");
   expect_note(urdf, 19, "<collision> parts have no friction");
   expect_text(urdf,
               "{name: upper_arm_shape, box: {size: [0.5, 0.1, 0.1]}, position: [-0.25, 0, 0]}");
   expect_note(urdf, 13, "link \"upper-arm\" is called upper_arm");
   expect_note(urdf, 43, "velocity=\"2\"");
   expect_note(urdf, 59, "transmission \"t2\": not used: it has no <joint>");
-  assert_int_equal(view->note_count, 7); /* and the other joint's velocity */
+  assert_int_equal(view->note_count, 6); /* and the other joint's velocity */
   saltus_urdf_destroy(urdf);
 }
 
@@ -127,8 +128,9 @@ static void collision_parts_become_shapes_or_are_listed(void** state) {
   expect_text(urdf, "{between: [block, world_shape], collide: false}");
   expect_text(urdf, "{between: [block, world_shape_2], collide: false}");
   assert_null(strstr(saltus_urdf_get_view(urdf)->scene, "between: [ball"));
-  expect_note(urdf, 11, "neither an STL nor an OBJ file: not used");
-  expect_note(urdf, 12, "the scale 1 1 2");
+  expect_note(urdf, 11, "\"../part.dae\" is not in the folder of the robot or below it: not used");
+  expect_text(urdf,
+              "{name: block_visual, mesh: {file: \"part.stl\", scale: [1, 1, 2]}, visual: true");
   expect_note(urdf, 13, "<torus>: not known, not used");
   saltus_urdf_destroy(urdf);
 }

@@ -16,11 +16,13 @@ const MANY = 200; // shapes of a kind
 interface Instance {
   body: number;
   place: THREE.Matrix4;
+  colour?: number[];
 }
 
 interface Group {
   mesh: THREE.InstancedMesh | THREE.LineSegments;
   instances: Instance[];
+  behind: boolean; // shapes with contacts of bodies that have visuals
 }
 
 /** Of a body that nothing else shows (no shape, no element, no marker away from its centre): a disc or box of its mass and inertia. */
@@ -65,17 +67,35 @@ export class Bodies {
     this.width = 7 * mechanism.bodies.filter((body) => body.pose >= 0).length;
     this.poses = mechanism.bodies.map(() => new THREE.Matrix4());
     this.middle = mechanism.bodies.map(() => new THREE.Vector3());
-    const kinds = new Map<string, { form: Form; list: { shape: Shape; form: Form }[] }>();
+    const kinds = new Map<string, { form: Form; list: { shape: Shape; form: Form }[]; behind: boolean }>();
+    const visuals = new Set(mechanism.shapes.filter((shape) => shape.colour !== undefined && shape.body >= 0).map((shape) => shape.body));
     for (const shape of [...mechanism.shapes, ...inertiaShapes(mechanism)]) {
       const form = mechanism.dimension === 2 ? planarForms(shape) : [spatialForm(run, shape)];
+      const behind = shape.colour === undefined && visuals.has(shape.body);
       for (const one of form) {
         if (one === undefined) continue;
-        const kind = kinds.get(one.key) ?? { form: one, list: [] };
+        const key = `${one.key}${behind ? ' behind' : ''}`;
+        const kind = kinds.get(key) ?? { form: one, list: [], behind };
         kind.list.push({ shape, form: one });
-        kinds.set(one.key, kind);
+        kinds.set(key, kind);
       }
     }
-    for (const { form, list } of kinds.values()) this.addGroup(form, list);
+    for (const { form, list, behind } of kinds.values()) this.addGroup(form, list, behind);
+    this.showContactShapes(false);
+  }
+
+  /** Whether bodies have visuals in front of shapes with contacts. */
+  get layered(): boolean {
+    return this.groups.some((group) => group.behind);
+  }
+
+  showContactShapes(on: boolean): void {
+    for (const group of this.groups) if (group.behind) group.mesh.visible = on;
+  }
+
+  private colourOfInstance(one: Instance): THREE.Color {
+    const rgb = one.colour;
+    return rgb !== undefined && rgb[0] >= 0 ? new THREE.Color().setRGB(rgb[0], rgb[1], rgb[2], THREE.SRGBColorSpace) : this.colourOf(one.body);
   }
 
   colourOf(body: number): THREE.Color {
@@ -83,10 +103,10 @@ export class Bodies {
     return new THREE.Color(fixed ? '#9aa4ae' : thingColour(body));
   }
 
-  private addGroup(form: Form, list: { shape: Shape; form: Form }[]): void {
+  private addGroup(form: Form, list: { shape: Shape; form: Form }[], behind: boolean): void {
     const geometry = form.make(list.length > MANY);
     if (form.lines === true) {
-      this.addLines(geometry, list);
+      this.addLines(geometry, list, behind);
       return;
     }
     const hollow = list.some(({ shape }) => shape.hollow);
@@ -97,14 +117,14 @@ export class Bodies {
     const mesh = new THREE.InstancedMesh(geometry, material, list.length);
     mesh.frustumCulled = false;
     mesh.castShadow = mesh.receiveShadow = !form.flat;
-    const instances = list.map(({ shape, form: own }) => ({ body: shape.body, place: own.place }));
-    instances.forEach((one, i) => mesh.setColorAt(i, this.colourOf(one.body)));
-    this.groups.push({ mesh, instances });
+    const instances = list.map(({ shape, form: own }) => ({ body: shape.body, place: own.place, colour: shape.colour }));
+    instances.forEach((one, i) => mesh.setColorAt(i, this.colourOfInstance(one)));
+    this.groups.push({ mesh, instances, behind });
     this.root.add(mesh);
   }
 
   /** Lines have no instances in three: those of one geometry are drawn as one object of many copies. */
-  private addLines(geometry: THREE.BufferGeometry, list: { shape: Shape; form: Form }[]): void {
+  private addLines(geometry: THREE.BufferGeometry, list: { shape: Shape; form: Form }[], behind: boolean): void {
     const points = geometry.getAttribute('position');
     const instances = list.map(({ shape, form }) => ({ body: shape.body, place: form.place }));
     const all = new THREE.BufferGeometry();
@@ -113,7 +133,7 @@ export class Bodies {
     const lines = new THREE.LineSegments(all, new THREE.LineBasicMaterial({ color: css('--outline') }));
     lines.frustumCulled = false;
     lines.renderOrder = 1;
-    this.groups.push({ mesh: lines, instances });
+    this.groups.push({ mesh: lines, instances, behind });
     this.root.add(lines);
   }
 
@@ -185,7 +205,7 @@ export class Bodies {
 
   /** Index of the body hit by the ray; -1: none. */
   pick(ray: THREE.Raycaster): { body: number; distance: number } | undefined {
-    const meshes = this.groups.filter((group) => group.mesh instanceof THREE.InstancedMesh);
+    const meshes = this.groups.filter((group) => group.mesh instanceof THREE.InstancedMesh && group.mesh.visible);
     const hits = ray.intersectObjects(meshes.map((group) => group.mesh), false);
     for (const hit of hits) {
       const group = meshes.find((one) => one.mesh === hit.object);
@@ -199,7 +219,7 @@ export class Bodies {
     for (const { mesh, instances } of this.groups) {
       if (!(mesh instanceof THREE.InstancedMesh)) continue;
       instances.forEach((one, i) => {
-        const colour = this.colourOf(one.body);
+        const colour = this.colourOfInstance(one);
         if (one.body === body && body >= 0) colour.lerp(new THREE.Color('#ffd84a'), 0.65);
         mesh.setColorAt(i, colour);
       });

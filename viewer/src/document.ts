@@ -40,6 +40,7 @@ export interface Shape {
   hollow: boolean;
   lines?: Line[];
   mesh?: number[]; // first point, points, first triangle, triangles
+  colour?: number[]; // of a shape without contacts: red, green, blue, 0 to 1; negative: that of the body
 }
 
 export interface Marker {

@@ -158,6 +158,13 @@ export class Viewer {
       tools.append(el('label', { class: 'check' }, 'arrows ', scale), legend);
     }
     tools.append(this.toggle('trails', 'trails', false, (on) => this.stage.setTrails(on)));
+    const shown = this.stage.bodies;
+    if (shown?.layered === true) {
+      tools.append(this.toggle('contact-shapes', 'contact shapes', false, (on) => {
+        shown.showContactShapes(on);
+        this.stage.invalidate();
+      }));
+    }
     const { elements, flexible } = this.stage;
     if (elements?.slack === true) tools.append(...this.enlarger('clearances ', 'Clearances', '', (factor) => (elements.clearance = factor)));
     if (flexible !== undefined) {
