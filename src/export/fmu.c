@@ -125,6 +125,10 @@ static saltus_status gather(fmu_job* job) {
   const char* path;
   char name[48];
   while (saltus_scene_file(def->scene, meshes, &path, name)) {
+    if (strstr(name, ".dae") != NULL || strstr(name, ".DAE") != NULL) {
+      return refuse(job, SALTUS_ERR_UNSUPPORTED, path,
+                    "needs expat, which FMUs do not contain; give an STL or OBJ file");
+    }
     meshes++;
   }
   const size_t size = saltus_scene_save(def->scene, NULL);

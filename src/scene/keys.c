@@ -159,7 +159,7 @@ static const saltus_scene_key kind_keys[] = {
      "chain: tan(angle / 4) of the arc of each segment; default 0, straight"},
     {"shapes[].KIND", "triangles", "list of lists",
      "places of points, from 0 on; of a hull: fans of its faces, which are not computed then"},
-    {"shapes[].KIND", "file", "text", "STL or OBJ file, from the folder of the scene"},
+    {"shapes[].KIND", "file", "text", "STL, OBJ or COLLADA file, from the folder of the scene"},
     {"shapes[].KIND", "scale", "formula, or list of formulas",
      "[m] for each unit of the file, or of x, y, z; negative: mirrored; default 1"},
     {"shapes[].KIND", "heights", "list of lists of formulas", "[m], row by row"},

@@ -355,12 +355,15 @@ saltus_status saltusi_mesh_read(const char* path, const char* beside, saltusi_po
     memcpy(joined + folder, path, strlen(path) + 1);
     s.path = joined;
   }
-  if (!ends_with(path, ".stl") && !ends_with(path, ".obj")) {
-    return refuse(&s, "its name ends neither with .stl nor with .obj");
+  if (!ends_with(path, ".stl") && !ends_with(path, ".obj") && !ends_with(path, ".dae")) {
+    return refuse(&s, "its name ends with none of .stl, .obj and .dae");
   }
   saltus_status status = load(&s);
   if (status != SALTUS_OK) {
     return status;
+  }
+  if (ends_with(path, ".dae")) {
+    return saltusi_collada_read(s.text, s.size, s.path, pool, log, out);
   }
   return ends_with(path, ".stl") ? read_stl(&s, out) : read_obj(&s, out);
 }

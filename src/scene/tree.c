@@ -84,6 +84,13 @@ static void put_faces(tree_writer* w, const saltusi_yaml_node* n, const int* tri
   }
 }
 
+/* A shape that is drawn only: its file is not one of a saved scene. */
+static bool is_visual(const saltusi_yaml_node* n) {
+  const saltusi_yaml_node* visual =
+      n->kind == SALTUSI_YAML_MAPPING ? saltusi_yaml_find(n, "visual") : NULL;
+  return visual != NULL && visual->kind == SALTUSI_YAML_SCALAR && strcmp(visual->text, "true") == 0;
+}
+
 static void put_node(tree_writer* w, const saltusi_yaml_node* n) {
   if (n->kind == SALTUSI_YAML_SCALAR) {
     put_scalar(w, n, n->text);
@@ -99,6 +106,8 @@ static void put_node(tree_writer* w, const saltusi_yaml_node* n) {
                              ? saltusi_hull_triangles(hull->points, hull->count, &pool, &faces)
                              : NULL;
   faces = triangles != NULL ? faces : 0;
+  const bool keeps = w->keeps;
+  w->keeps = keeps || is_visual(n);
   put_head(w, n->kind == SALTUSI_YAML_MAPPING ? 'm' : 'l', n, n->count + (faces > 0 ? 1 : 0));
   for (int i = 0; i < n->count; i++) {
     const saltusi_yaml_node* child = &n->children[i];
@@ -113,6 +122,7 @@ static void put_node(tree_writer* w, const saltusi_yaml_node* n) {
       put_node(w, child);
     }
   }
+  w->keeps = keeps;
   if (faces > 0) {
     put_faces(w, n, triangles, faces);
   }
@@ -152,7 +162,8 @@ char* saltusi_tree_text(const saltusi_yaml_node* root, saltusi_pool* pool) {
 /* The path of mesh file number *i in the order of the tree; NULL: there are fewer, *i is the number left. */
 static const char* find_file(const saltusi_yaml_node* n, int* i) {
   const char* path = NULL;
-  for (int k = 0; n->kind != SALTUSI_YAML_SCALAR && k < n->count && path == NULL; k++) {
+  const bool skipped = n->kind == SALTUSI_YAML_SCALAR || is_visual(n);
+  for (int k = 0; !skipped && k < n->count && path == NULL; k++) {
     const saltusi_yaml_node* child = &n->children[k];
     if (n->keys == NULL || strcmp(n->keys[k].text, "file") != 0 ||
         child->kind != SALTUSI_YAML_SCALAR) {

@@ -14,6 +14,6 @@ saltus_status saltusi_xml_parse(const char* text, size_t length, const char* fil
   (void)text, (void)length, (void)pool;
   *out = NULL;
   saltusi_log(log, SALTUS_LEVEL_ERROR,
-              "%s: this build of Saltus reads no URDF (CMake option SALTUS_WITH_EXPAT)", file);
+              "%s: this build of Saltus reads no XML (CMake option SALTUS_WITH_EXPAT)", file);
   return SALTUS_ERR_UNSUPPORTED;
 }

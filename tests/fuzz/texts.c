@@ -135,6 +135,17 @@ static void add_lines(void) {
       "# cube\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvn 0 0 1\nf 1 3 2\nf 1//1 2//1 4//1\n"
       "f 1 4 3\nf 2/1/1 3/1/1 4/1/1\n",
       "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\nf -4 -3 -2\n"};
+  static const char* const scenes_of_parts[] = {
+      "<COLLADA><asset><unit meter='0.01'/></asset><library_geometries><geometry id='g'><mesh>"
+      "<source id='s'><float_array id='f' count='12'>0 0 0 1 0 0 1 1 0 0 1 1</float_array>"
+      "<technique_common><accessor source='#f' count='4' stride='3'/></technique_common></source>"
+      "<vertices id='v'><input semantic='POSITION' source='#s'/></vertices><polylist count='2'>"
+      "<input semantic='VERTEX' source='#v' offset='1'/><vcount>4 3</vcount>"
+      "<p>7 0 7 1 7 2 7 3 8 0 8 1 8 2</p></polylist></mesh></geometry></library_geometries>"
+      "<library_nodes><node id='n'><scale>1 -2 1</scale><instance_geometry url='#g'/></node>"
+      "</library_nodes><library_visual_scenes><visual_scene id='a'><node><rotate>0 0 1 90</rotate>"
+      "<instance_node url='#n'/></node></visual_scene></library_visual_scenes>"
+      "<scene><instance_visual_scene url='#a'/></scene></COLLADA>"};
   static const char* const columns[] = {
       "# a table\nt [s],y [m],v [m/s]\n0,1,0\n0.5,0.75,-1\n1,0,-2\n",
       "t,\"a, b\",c\n0,1,2\n1,nan,inf\n2,1e300,-0\n"};
@@ -143,6 +154,7 @@ static void add_lines(void) {
   add_texts(&overrides, "set", sets, sizeof sets / sizeof sets[0]);
   add_texts(&meshes, "part.stl", triangles, 1);
   add_texts(&meshes, "part.obj", objects, 2);
+  add_texts(&meshes, "part.dae", scenes_of_parts, 1);
   add_texts(&tables, "table.csv", columns, 2);
   unsigned char binary[84 + 2 * 50] = "binary";
   binary[80] = 2;

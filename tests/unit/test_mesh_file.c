@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * test_mesh_file.c - triangles from STL and OBJ files: what is read, what is refused with its line, and bytes that changed.
+ * test_mesh_file.c - triangles from STL, OBJ and COLLADA files: what is read, what is refused with its line, and bytes that changed.
  */
 #include "saltus_test.h"
 
@@ -107,7 +107,7 @@ static void bad_files_are_refused_with_line_and_reason(void** unused) {
       {"m.obj", "v 0 0 0\n", "no points or no faces"},
       {"m.obj", "", "no points or no faces"},
       {"m.stl", "", "neither a binary"},
-      {"m.ply", "ply", "neither with .stl nor with .obj"},
+      {"m.ply", "ply", "with none of .stl, .obj and .dae"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     saltusi_pool pool = saltusi_pool_over(NULL);
@@ -130,6 +130,97 @@ static void bad_files_are_refused_with_line_and_reason(void** unused) {
   assert_int_equal(read_bytes("m.obj", "v 0 0 0\0v", 9, &pool, &mesh), SALTUS_ERR_INPUT);
   assert_non_null(strstr(message.text, "zero bytes"));
   saltusi_pool_free(&pool);
+}
+
+#define COLLADA(nodes, scene)                                                                      \
+  "<COLLADA><asset><unit meter='0.01'/><up_axis>Y_UP</up_axis></asset>\n"                          \
+  "<library_geometries><geometry id='g'><mesh>\n"                                                  \
+  "<source id='s'><float_array id='f' count='16'>9 0 0 0 1 0 0 1 1 0\n 0 1 0 0 0 "                 \
+  "1</float_array>\n"                                                                              \
+  "<technique_common><accessor source='#f' count='5' stride='3' offset='1'/></technique_common>\n" \
+  "</source><vertices id='v'><input semantic='POSITION' source='#s'/></vertices>\n"                \
+  "<polylist count='2'><input semantic='NORMAL' source='#none' offset='0'/>\n"                     \
+  "<input semantic='VERTEX' source='#v' offset='1'/><vcount>4 3</vcount>\n"                        \
+  "<p>7 0 7 1 7 2 7 3 8 0 8 1 8 4</p></polylist></mesh></geometry>\n"                              \
+  "<geometry id='h'><mesh><triangles count='1'><input semantic='VERTEX' source='#v'/>\n"           \
+  "<p>1 2 4</p></triangles></mesh></geometry></library_geometries>\n"                              \
+  "<library_nodes><node id='n'>" nodes "</node></library_nodes>\n"                                 \
+  "<library_visual_scenes><visual_scene id='all'>" scene "</visual_scene></library_visual_scenes>" \
+  "\n<scene><instance_visual_scene url='#all'/></scene></COLLADA>"
+
+static saltus_status read_collada(const char* text, saltusi_pool* pool, saltusi_mesh_file* out) {
+  const saltus_status status = read_bytes("m.dae", text, strlen(text), pool, out);
+  if (status == SALTUS_ERR_UNSUPPORTED) { /* a build without expat */
+    saltusi_pool_free(pool);
+    skip();
+  }
+  return status;
+}
+
+/* (a, b, c) -> 0.01 (10 + 2 b, a, c): y scaled by -2, which reverses triangles, then 90 degrees about z, then moved. */
+static void nodes_of_collada_place_their_geometries_in_metres(void** unused) {
+  (void)unused;
+  static const double point[8][3] = {{0.1, 0, 0},  {0.1, 0.01, 0}, {0.12, 0.01, 0},
+                                     {0.12, 0, 0}, {0.1, 0, 0.01}, {0, 0, 1},
+                                     {0.01, 0, 1}, {0.01, 0.01, 1}};
+  static const int triangle[12] = {1, 0, 2, 2, 0, 3, 1, 0, 4, 6, 7, 9};
+  saltusi_pool pool = saltusi_pool_over(NULL);
+  saltusi_mesh_file mesh;
+  assert_int_equal(
+      read_collada(
+          COLLADA("<scale>1 -2 1</scale><instance_geometry url='#g'/>",
+                  "<node><translate>10 0 0</translate><rotate>0 0 1 90</rotate>"
+                  "<instance_node url='#n'/></node><node><matrix>1 0 0 0 0 1 0 0 0 0 1 100 "
+                  "0 0 0 1</matrix><instance_geometry url='#h'/></node>"),
+          &pool, &mesh),
+      SALTUS_OK);
+  assert_int_equal(mesh.points, 10);
+  assert_int_equal(mesh.triangles, 4);
+  assert_memory_equal(mesh.triangle, triangle, sizeof triangle);
+  for (int i = 0; i < 24; i++) {
+    assert_float_equal(mesh.point[i], point[i / 3][i % 3], 1e-15);
+  }
+  saltusi_pool_free(&pool);
+}
+
+static void hostile_collada_is_refused_with_line_and_reason(void** unused) {
+  (void)unused;
+#define DOUBLED(a, b)                                                                              \
+  "<node id='" a "'><instance_node url='#" b "'/><instance_node url='#" b "'/></node>"
+  static const char* const bad[][2] = {
+      {COLLADA("<instance_node url='#n'/>", "<instance_node url='#n'/>"),
+       "nodes contain each other"},
+      {COLLADA("<instance_geometry url='#g'/>",
+               DOUBLED("a", "b") DOUBLED("b", "c") DOUBLED("c", "d") DOUBLED("d", "e") DOUBLED(
+                   "e", "f2") DOUBLED("f2", "g2") DOUBLED("g2", "h2") DOUBLED("h2", "i")
+                   DOUBLED("i", "j") DOUBLED("j", "k") DOUBLED("k", "l") DOUBLED("l", "m")
+                       DOUBLED("m", "o") DOUBLED("o", "q") DOUBLED("q", "r") DOUBLED("r", "t")
+                           DOUBLED("t", "u") DOUBLED("u", "w") DOUBLED("w", "x") DOUBLED("x", "n")),
+       "nodes contain each other, or are too many"},
+      {COLLADA("", "<instance_geometry url='other.dae#g'/>"),
+       "<instance_geometry>: its target is not in this file"},
+      {COLLADA("", "<instance_controller url='#g'/>"), "<instance_controller>: not read"},
+      {COLLADA("", "<node><translate>1 0 1e31</translate></node>"), "finite numbers up to 1e30"},
+      {COLLADA("", "<node><scale>1 nan 1</scale></node>"), "finite numbers up to 1e30"},
+      {COLLADA("", "<node><rotate>0 0 1</rotate></node>"), "<rotate>: has too few numbers"},
+      {COLLADA("", ""), "has no triangles in its scene"},
+      {"<COLLADA><library_geometries><geometry><mesh><source id='s'><float_array id='f'>1 2 3"
+       "</float_array><technique_common><accessor source='#f' count='900000000' stride='3'/>"
+       "</technique_common></source><vertices id='v'><input semantic='POSITION' source='#s'/>"
+       "</vertices><triangles count='1'><input semantic='VERTEX' source='#v'/><p>0 1 2</p>"
+       "</triangles></mesh></geometry></library_geometries></COLLADA>",
+       "1 to 20000000 are read"},
+      {"<!DOCTYPE COLLADA [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>\n<COLLADA/>",
+       ":1: a document type"},
+      {"<svg/>", "has to be <COLLADA>"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    saltusi_pool pool = saltusi_pool_over(NULL);
+    saltusi_mesh_file mesh;
+    assert_int_equal(read_collada(bad[i][0], &pool, &mesh), SALTUS_ERR_INPUT);
+    assert_says(message, bad[i][1]);
+    saltusi_pool_free(&pool);
+  }
 }
 
 static void changed_bytes_are_read_or_refused(void** unused) {
@@ -173,6 +264,8 @@ int main(void) {
       cmocka_unit_test(both_kinds_of_stl_are_the_same_triangles),
       cmocka_unit_test(faces_of_obj_are_cut_into_fans),
       cmocka_unit_test(bad_files_are_refused_with_line_and_reason),
+      cmocka_unit_test(nodes_of_collada_place_their_geometries_in_metres),
+      cmocka_unit_test(hostile_collada_is_refused_with_line_and_reason),
       cmocka_unit_test(changed_bytes_are_read_or_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
