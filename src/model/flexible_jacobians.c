@@ -14,68 +14,47 @@
 
 /* ---- Jacobians ---- */
 
-/* A += sum over planes [from, to) of x_c second, at the modes of the part. */
-static void add_planes(const saltusi_flexible_member* b, int from, int to, const double* x, int n,
-                       double* A) {
-  const int k = b->data->modes;
-  for (int m = 0; m < k; m++) {
-    saltusi_flexible_add_rows(to - from, k, (ptrdiff_t)k * k, x,
-                              b->second + ((ptrdiff_t)from * k + m) * k,
-                              A + (ptrdiff_t)(b->eta + m) * n + b->eta);
-  }
-}
-
-/* F_q of the biases and elastic forces of a part, added to A [nv x nv]:
- * modes:    w J_jm w / 2 - omega^2
- * rotation: -(sum q_j' J_jm) w - w x (J_m w - sum q_i' h_im) */
-static void part_slopes_q(const saltusi_flexible_system* s, const saltusi_flexible_member* b,
-                          const saltus_point* at, const saltusi_flexible_space* to, double* A) {
+/* A += fv F_v + fq F_q of the biases and elastic forces of a part:
+ * F_v modes:    2 w . h_jm - 2 zeta omega          by rotation: J_j w - 2 sum q_i' h_ij
+ *     rotation: -J_m w - w x h_m                   by rotation: -J' - e x L - w x J
+ * F_q modes:    w J_jm w / 2 - omega^2
+ *     rotation: -(sum q_j' J_jm) w - w x (J_m w - sum q_i' h_im) */
+static void part_jacobian(const saltusi_flexible_system* s, const saltusi_flexible_member* b,
+                          const saltus_point* at, const saltusi_flexible_space* to, double fv,
+                          double fq, double* A) {
   const int k = b->data->modes, n = s->system.dims.nv, w0 = b->v + 3, e0 = b->eta;
-  const double* w = at->v + w0;
-  const double* turn = to->rates + (ptrdiff_t)SALTUSI_FLEXIBLE_J * k;
-  const double squares[SALTUSI_FLEXIBLE_J] = {0.5 * w[0] * w[0], 0.5 * w[1] * w[1],
-                                              0.5 * w[2] * w[2], w[0] * w[1],
-                                              w[0] * w[2],       w[1] * w[2]};
-  add_planes(b, 0, SALTUSI_FLEXIBLE_J, squares, n, A);
-  for (int m = 0; m < k; m++) {
-    double Jm[3], second[3], column[3];
-    saltusi_flexible_turned(to->J + m, k, w, Jm);
-    saltusi_flexible_turned(to->rates + m, k, w, second);
-    for (int c = 0; c < 3; c++) {
-      Jm[c] -= turn[c * k + m];
-    }
-    saltusi_cross(w, Jm, column);
-    for (int c = 0; c < 3; c++) {
-      A[(w0 + c) * n + e0 + m] -= second[c] + column[c];
-    }
-    A[(e0 + m) * n + e0 + m] -= b->data->omega[m] * b->data->omega[m];
-  }
-}
-
-/* F_v of the same:
- * modes:    2 w . h_jm - 2 zeta omega          by rotation: J_j w - 2 sum q_i' h_ij
- * rotation: -J_m w - w x h_m                   by rotation: -J' - e x L - w x J */
-static void part_slopes_v(const saltusi_flexible_system* s, const saltusi_flexible_member* b,
-                          const saltus_point* at, const saltusi_flexible_space* to, double* A) {
-  const int k = b->data->modes, n = s->system.dims.nv, w0 = b->v + 3, e0 = b->eta;
-  const double *w = at->v + w0, *rate = saltusi_flexible_rate_of(s, b, at->v);
+  const double *w = at->v + w0, *eta = saltusi_flexible_eta_of(s, b, at->q),
+               *rate = saltusi_flexible_rate_of(s, b, at->v);
   const double *turn = to->rates + (ptrdiff_t)SALTUSI_FLEXIBLE_J * k,
                *h = to->J + (ptrdiff_t)SALTUSI_FLEXIBLE_J * k;
-  const double twice[3] = {2.0 * w[0], 2.0 * w[1], 2.0 * w[2]}; /* h_mj = -h_jm */
+  const double half = 0.5 * fq, twice = 2.0 * fv; /* h_mj = -h_jm */
+  const double planes[SALTUSI_FLEXIBLE_PLANES] = {
+      half * w[0] * w[0], half * w[1] * w[1], half * w[2] * w[2],
+      fq * w[0] * w[1],   fq * w[0] * w[2],   fq * w[1] * w[2],
+      twice * w[0],       twice * w[1],       twice * w[2]};
   double dJ[SALTUSI_FLEXIBLE_J], Jrate[SALTUSI_FLEXIBLE_J], L[3], sum[3];
-  add_planes(b, SALTUSI_FLEXIBLE_J, SALTUSI_FLEXIBLE_PLANES, twice, n, A);
+  saltusi_flexible_inertia_at(b, eta, to->J);
+  memset(to->rates, 0, SALTUSI_FLEXIBLE_PLANES * (size_t)k * sizeof(double));
+  saltusi_flexible_contract(b, 0, SALTUSI_FLEXIBLE_PLANES, rate, to->rates);
   for (int m = 0; m < k; m++) {
     const double hm[3] = {h[m], h[k + m], h[2 * k + m]};
-    double Jm[3], column[3];
+    double Jm[3], by_v[3], by_q[3], inner[3];
+    saltusi_flexible_add_rows(SALTUSI_FLEXIBLE_PLANES, k, (ptrdiff_t)k * k, planes,
+                              b->second + (ptrdiff_t)m * k, A + (ptrdiff_t)(e0 + m) * n + e0);
     saltusi_flexible_turned(to->J + m, k, w, Jm);
-    saltusi_cross(w, hm, column);
+    saltusi_flexible_turned(to->rates + m, k, w, by_q);
     for (int c = 0; c < 3; c++) {
-      A[(w0 + c) * n + e0 + m] -= Jm[c] + column[c];
-      A[(e0 + m) * n + w0 + c] += Jm[c] - 2.0 * turn[c * k + m];
+      inner[c] = fv * hm[c] + fq * (Jm[c] - turn[c * k + m]);
     }
-    A[(e0 + m) * n + e0 + m] -= 2.0 * b->data->zeta[m] * b->data->omega[m];
+    saltusi_cross(w, inner, by_v);
+    for (int c = 0; c < 3; c++) {
+      A[(w0 + c) * n + e0 + m] -= fv * Jm[c] + fq * by_q[c] + by_v[c];
+      A[(e0 + m) * n + w0 + c] += fv * (Jm[c] - 2.0 * turn[c * k + m]);
+    }
+    A[(e0 + m) * (n + 1)] -=
+        b->data->omega[m] * (2.0 * fv * b->data->zeta[m] + fq * b->data->omega[m]);
   }
-  saltusi_flexible_totals(b, saltusi_flexible_eta_of(s, b, at->q), rate, to->J, dJ, sum);
+  saltusi_flexible_totals(b, eta, rate, to->J, dJ, sum);
   saltusi_flexible_turned(dJ, 1, w, L);
   saltusi_along(1.0, sum, L, L);
   for (int c = 0; c < SALTUSI_FLEXIBLE_J; c++) {
@@ -89,23 +68,9 @@ static void part_slopes_v(const saltusi_flexible_system* s, const saltusi_flexib
     saltusi_cross(unit, L, first);
     saltusi_cross(w, column, second);
     for (int c = 0; c < 3; c++) {
-      A[(w0 + c) * n + w0 + m] -= spin[c] + first[c] + second[c];
+      A[(w0 + c) * n + w0 + m] -= fv * (spin[c] + first[c] + second[c]);
     }
   }
-}
-
-/* Derivatives of the biases and elastic forces of a part by q (which 0) or v (1). */
-static void part_jacobian(const saltusi_flexible_system* s, const saltusi_flexible_member* b,
-                          const saltus_point* at, const saltusi_flexible_space* to, int which,
-                          double* A) {
-  const int used = which == 0 ? SALTUSI_FLEXIBLE_J : SALTUSI_FLEXIBLE_PLANES;
-  const size_t size = SALTUSI_FLEXIBLE_PLANES * (size_t)b->data->modes * sizeof(double);
-  memcpy(to->J, b->first, size);
-  memset(to->rates, 0, size);
-  saltusi_flexible_contract(b, 0, used, saltusi_flexible_eta_of(s, b, at->q), to->J);
-  saltusi_flexible_contract(b, which == 0 ? 0 : SALTUSI_FLEXIBLE_J, SALTUSI_FLEXIBLE_PLANES,
-                            saltusi_flexible_rate_of(s, b, at->v), to->rates);
-  (which == 0 ? part_slopes_q : part_slopes_v)(s, b, at, to, A);
 }
 
 /* Directions of q that move a frame: three rotations of its body, then its modes. */
@@ -177,7 +142,7 @@ static bool any(const double* x, int count) {
   return sum != 0.0;
 }
 
-/* A [nv x nv] = T^T M T, M [nv_inner x nv_inner] in to->M. */
+/* A [nv x nv] += T^T M T, M [nv_inner x nv_inner] in to->M. */
 static void project(const saltusi_flexible_system* s, const double* q,
                     const saltusi_flexible_space* to, double* A) {
   const int n = s->system.dims.nv, inner = s->inner->dims.nv;
@@ -194,7 +159,7 @@ static void project(const saltusi_flexible_system* s, const double* q,
       }
     }
     if (r < s->nv_free) {
-      memcpy(A + (ptrdiff_t)(s->modes + r) * n, X, (size_t)n * sizeof *A);
+      saltusi_add_scaled(n, 1.0, X, A + (ptrdiff_t)(s->modes + r) * n);
     }
   }
   for (int i = 0; i < s->frames; i++) {
@@ -229,13 +194,12 @@ static void add_damping(const saltusi_flexible_system* s, const double* q, int i
   }
 }
 
-/* (T^T)_u f + T^T f_v (T v)_u: forces on frames that turn and move with the modes. */
+/* A += fq ((T^T)_u f + T^T f_v (T v)_u): forces on frames that turn and move with the modes; f_v in to->M. */
 static void add_frame_slopes(const saltusi_flexible_system* s, const saltus_point* at,
-                             const saltus_point* p, const saltusi_flexible_space* to, double* A) {
+                             const saltus_point* p, const saltusi_flexible_space* to, double fq,
+                             double* A) {
   const int n = s->system.dims.nv, inner = s->inner->dims.nv;
-  const saltus_system_ops* ops = s->inner->ops;
-  ops->force(s->inner->self, p, to->F);
-  ops->force_v(s->inner->self, p, to->M);
+  s->inner->ops->force(s->inner->self, p, to->F);
   const bool damped = any(to->M + (ptrdiff_t)s->nv_free * inner, (inner - s->nv_free) * inner);
   for (int i = 0; i < s->frames; i++) {
     const double* g = to->F + s->carried[i].v;
@@ -250,35 +214,55 @@ static void add_frame_slopes(const saltusi_flexible_system* s, const saltus_poin
       }
       const int column = m < 3 ? f.part->v + 3 + m : f.part->eta + m - 3;
       for (int r = 0; r < n; r++) {
-        A[(ptrdiff_t)r * n + column] += to->x[r];
+        A[(ptrdiff_t)r * n + column] += fq * to->x[r];
       }
     }
   }
 }
 
-static void jacobian(const void* self, const saltus_point* at, int which, double* A) {
-  const saltusi_flexible_system* s = self;
-  const int n = s->system.dims.nv;
+static void add_jacobian(const saltusi_flexible_system* s, const saltus_point* at, double fv,
+                         double fq, double* A) {
+  const int inner = s->inner->dims.nv;
   saltusi_flexible_space to;
   const saltus_point p = saltusi_flexible_inside(s, at, &to);
   const saltus_system_ops* ops = s->inner->ops;
-  memset(A, 0, (size_t)n * (size_t)n * sizeof *A);
-  (which == 0 ? ops->force_q : ops->force_v)(s->inner->self, &p, to.M);
-  project(s, at->q, &to, A);
-  if (which == 0) {
-    add_frame_slopes(s, at, &p, &to, A);
+  ops->force_v(s->inner->self, &p, to.M);
+  if (fq != 0.0) {
+    add_frame_slopes(s, at, &p, &to, fq, A);
+    ops->force_q(s->inner->self, &p, to.X);
   }
+  for (int i = 0; i < inner * inner; i++) {
+    to.M[i] = fv * to.M[i] + (fq != 0.0 ? fq * to.X[i] : 0.0);
+  }
+  project(s, at->q, &to, A);
   for (int i = 0; i < s->parts; i++) {
-    part_jacobian(s, &s->part[i], at, &to, which, A);
+    part_jacobian(s, &s->part[i], at, &to, fv, fq, A);
+  }
+}
+
+void saltusi_flexible_blocks(const void* self, const saltus_point* at, double m, double fv,
+                             double fq, double* A) {
+  assert(self != NULL && at != NULL && A != NULL);
+  const saltusi_flexible_system* s = self;
+  const int count = s->system.dims.nv * s->system.dims.nv;
+  memset(A, 0, (size_t)count * sizeof *A);
+  if (m != 0.0) {
+    s->ops.mass(self, at, A);
+    for (int i = 0; i < count && m != 1.0; i++) {
+      A[i] *= m;
+    }
+  }
+  if (fv != 0.0 || fq != 0.0) {
+    add_jacobian(s, at, fv, fq, A);
   }
 }
 
 void saltusi_flexible_force_q(const void* self, const saltus_point* at, double* A) {
   assert(self != NULL && at != NULL && A != NULL);
-  jacobian(self, at, 0, A);
+  saltusi_flexible_blocks(self, at, 0.0, 0.0, 1.0, A);
 }
 
 void saltusi_flexible_force_v(const void* self, const saltus_point* at, double* A) {
   assert(self != NULL && at != NULL && A != NULL);
-  jacobian(self, at, 1, A);
+  saltusi_flexible_blocks(self, at, 0.0, 1.0, 0.0, A);
 }

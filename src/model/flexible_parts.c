@@ -306,15 +306,15 @@ size_t saltusi_flexible_lay_out(const saltusi_flexible_system* s, void* scratch,
   const size_t align = sizeof(double) * 2,
                head = (s->inner->dims.scratch + align - 1) / align * align;
   const size_t rows = (size_t)(SALTUS_GUARDS)*n > n * n ? (size_t)(SALTUS_GUARDS)*n : n * n;
-  const size_t nv = (size_t)s->nv_free + (size_t)s->modes,
-               doubles = 2 * n + rows + 2 * SALTUSI_FLEXIBLE_PLANES * k + (n + 1) * nv;
+  const size_t nv = (size_t)s->nv_free + (size_t)s->modes, wide = nv > n ? nv : n,
+               doubles = 2 * n + rows + 2 * SALTUSI_FLEXIBLE_PLANES * k + n * wide + nv;
   if (to != NULL) {
     double* at = (double*)(void*)((char*)scratch + head);
     *to = (saltusi_flexible_space){.v = at, .F = at + n, .M = at + 2 * n};
     to->J = to->M + rows;
     to->rates = to->J + SALTUSI_FLEXIBLE_PLANES * k;
     to->X = to->rates + SALTUSI_FLEXIBLE_PLANES * k;
-    to->x = to->X + n * nv;
+    to->x = to->X + n * wide;
     to->column = (int*)(void*)(to->x + nv);
   }
   return head + doubles * sizeof(double) + (n + 2) * sizeof(int);

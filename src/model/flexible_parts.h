@@ -26,8 +26,10 @@ typedef struct saltusi_carried {
 } saltusi_carried;
 
 struct saltusi_flexible_system {
-  saltus_system system;
-  saltus_system_ops ops;
+  saltus_system system, rigid;
+  saltus_system_ops ops, rigid_ops;
+  saltus_structure structure; /* one block */
+  int start[2];
   const saltus_system* inner;
   saltusi_pool* pool;
   int parts, frames, modes;
@@ -54,7 +56,7 @@ typedef struct saltusi_flexible_space {
   double* F;         /* [nv_inner] */
   double* M;         /* [nv_inner^2], also rows */
   double *J, *rates; /* [PLANES x modes] of the part with the most modes */
-  double* X;         /* [nv_inner x nv] */
+  double* X;         /* [nv_inner x nv], also [nv_inner^2] */
   double* x;         /* [nv] */
   int* column;
 } saltusi_flexible_space;
@@ -105,6 +107,9 @@ saltus_point saltusi_flexible_inside(const saltusi_flexible_system* s, const sal
                                      saltusi_flexible_space* to);
 
 /* flexible_jacobians.c: F_q and F_v. */
+/* A = m M + fv F_v + fq F_q, [nv x nv] */
+void saltusi_flexible_blocks(const void* self, const saltus_point* at, double m, double fv,
+                             double fq, double* A);
 void saltusi_flexible_force_q(const void* self, const saltus_point* at, double* A);
 void saltusi_flexible_force_v(const void* self, const saltus_point* at, double* A);
 

@@ -28,7 +28,9 @@
 static void mass(const void* self, const saltus_point* at, double* M) {
   const saltusi_flexible_system* s = self;
   saltusi_flexible_space to;
-  const saltus_point p = saltusi_flexible_inside(s, at, &to);
+  saltus_point still = *at;
+  still.v = NULL;
+  const saltus_point p = saltusi_flexible_inside(s, &still, &to);
   const int n = s->system.dims.nv, inner = s->inner->dims.nv;
   s->inner->ops->mass(s->inner->self, &p, to.M);
   memset(M, 0, (size_t)n * (size_t)n * sizeof *M);
@@ -56,6 +58,14 @@ static void mass(const void* self, const saltus_point* at, double* M) {
         M[(e + j) * n + w + c] += h;
       }
     }
+  }
+}
+
+static void rigid_mass(const void* self, const saltus_point* at, double* M) {
+  const saltusi_flexible_system* s = self;
+  mass(self, at, M);
+  for (int i = 0; i < s->modes; i++) {
+    M[(ptrdiff_t)i * (s->system.dims.nv + 1)] *= 1e10;
   }
 }
 
@@ -475,6 +485,7 @@ static void place_frames_in(saltusi_flexible_system* s, const saltus_mechanism* 
 /* Operations over those of the inner system. */
 static void choose_operations(saltusi_flexible_system* s) {
   const saltus_system_ops* in = s->inner->ops;
+  const bool derived = in->force_q != NULL && in->force_v != NULL;
   s->ops = (saltus_system_ops){
       .mass = mass,
       .force = force,
@@ -488,8 +499,9 @@ static void choose_operations(saltusi_flexible_system* s) {
       .joints = in->joints != NULL ? joints : NULL,
       .joint = in->joint != NULL ? joint : NULL,
       .dry = in->dry != NULL ? dry : NULL,
-      .force_q = in->force_q != NULL && in->force_v != NULL ? saltusi_flexible_force_q : NULL,
-      .force_v = in->force_q != NULL && in->force_v != NULL ? saltusi_flexible_force_v : NULL,
+      .force_q = derived ? saltusi_flexible_force_q : NULL,
+      .force_v = derived ? saltusi_flexible_force_v : NULL,
+      .blocks = derived ? saltusi_flexible_blocks : NULL,
       .kinetic = kinetic,
       .potential = potential,
       .power = power,
@@ -540,16 +552,31 @@ saltus_status saltusi_flexible_system_create(const saltus_system* inner,
   s->system.dims.row_width = 0;
   s->system.dims.scratch = saltusi_flexible_lay_out(s, NULL, NULL);
   s->system.traits &= SALTUS_CHANGING_CONTACTS | SALTUS_STILL_OBSTACLES;
-  s->system.structure = NULL;
+  s->start[1] = s->system.dims.nv;
+  s->structure = (saltus_structure){.blocks = 1, .start = s->start};
+  s->system.structure = s->ops.blocks != NULL ? &s->structure : NULL;
   *out = s;
-  return inner->dims.nv > SALTUSI_FLEXIBLE_MOST || s->system.dims.nv > SALTUSI_FLEXIBLE_MOST
-             ? SALTUS_ERR_RANGE
-             : label(s);
+  if (inner->dims.nv > SALTUSI_FLEXIBLE_MOST || s->system.dims.nv > SALTUSI_FLEXIBLE_MOST) {
+    return SALTUS_ERR_RANGE;
+  }
+  const saltus_status status = label(s);
+  s->rigid = s->system;
+  s->rigid_ops = s->ops;
+  s->rigid_ops.mass = rigid_mass;
+  s->rigid_ops.blocks = NULL;
+  s->rigid.ops = &s->rigid_ops;
+  s->rigid.structure = NULL;
+  return status;
 }
 
 const saltus_system* saltusi_flexible_system_view(const saltusi_flexible_system* system) {
   assert(system != NULL);
   return &system->system;
+}
+
+const saltus_system* saltusi_flexible_system_rigid(const saltusi_flexible_system* system) {
+  assert(system != NULL);
+  return &system->rigid;
 }
 
 void saltusi_flexible_system_start(const saltusi_flexible_system* s, const double* q_inner,

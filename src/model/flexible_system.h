@@ -34,6 +34,8 @@ saltus_status saltusi_flexible_system_create(const saltus_system* inner,
                                              const saltusi_flexible_part* parts, int count,
                                              saltusi_pool* pool, saltusi_flexible_system** out);
 const saltus_system* saltusi_flexible_system_view(const saltusi_flexible_system* system);
+/* The same with modes that have 1e10 times the inertia: a projection of positions in its metric does not bend bodies. */
+const saltus_system* saltusi_flexible_system_rigid(const saltusi_flexible_system* system);
 /* q0 and v0 of the inner system with carried bodies in place and modes at rest. */
 void saltusi_flexible_system_start(const saltusi_flexible_system* system, const double* q_inner,
                                    const double* v_inner, double* q, double* v);

@@ -8,6 +8,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "operator/joints.h"
+#include "saltus/flexible.h"
 #include "saltus/start.h"
 #include "system/contact_keys.h"
 #include "system/diagnose.h"
@@ -456,8 +457,50 @@ static void explain(saltus_mechanism* mechanism, const char* said, saltus_log lo
   }
 }
 
+/* Moves the positions without bending bodies; they stay where that is not possible. */
+static void place_rigid(saltusi_reader* reader, const saltus_start_def* def,
+                        const saltus_system* rigid) {
+  const size_t nq = (size_t)rigid->dims.nq, nv = (size_t)rigid->dims.nv;
+  saltus_start_def placed = *def;
+  placed.system = rigid;
+  placed.q = saltusi_reader_take(reader, nq, sizeof(double));
+  placed.v = saltusi_reader_take(reader, nv, sizeof(double));
+  placed.log = (saltus_log){0};
+  if (placed.q == NULL || placed.v == NULL) {
+    return;
+  }
+  memcpy(placed.q, def->q, nq * sizeof(double));
+  memcpy(placed.v, def->v, nv * sizeof(double));
+  saltus_start_move move;
+  if (saltus_start_project(&placed, &move) == SALTUS_OK && move.q_moved > 0.0) {
+    memcpy(def->q, placed.q, nq * sizeof(double));
+    saltusi_log(def->log, SALTUS_LEVEL_WARNING,
+                "start: joints were off by up to %.3g and contacts overlapped by up to %.3g m; "
+                "bodies were placed without bending, by up to %.3g (coordinate %d %s)",
+                move.joint, move.penetration, move.q_moved, move.q_most + 1,
+                rigid->q_labels[move.q_most].name);
+  }
+}
+
+/* Where joints or contacts close by bending alone. */
+static void report_strain(const saltus_scene_view* view, const double* q, saltus_log log) {
+  double energy = 0.0;
+  for (int i = 0; view->flexible[i] != NULL; i++) {
+    for (int j = 0; j < view->flexible[i]->modes; j++, q++) {
+      energy += 0.5 * pow(view->flexible[i]->omega[j] * *q, 2.0);
+    }
+  }
+  if (energy > 0.0) {
+    saltusi_log(log, SALTUS_LEVEL_WARNING,
+                "start: joints or contacts close by bending alone: flexible bodies start with a "
+                "strain energy of %.3g J",
+                energy);
+  }
+}
+
 saltus_status saltusi_start_correct(saltusi_reader* reader, saltus_scene_view* view,
-                                    saltus_mechanism* mechanism, const saltusi_yaml_node* root) {
+                                    saltus_mechanism* mechanism, const saltus_system* rigid,
+                                    const saltusi_yaml_node* root) {
   assert(view->system != NULL && view->q0 != NULL && view->v0 != NULL);
   const saltus_dims* d = &view->system->dims;
   double* q = saltusi_reader_take(reader, (size_t)d->nq, sizeof(double));
@@ -482,8 +525,14 @@ saltus_status saltusi_start_correct(saltusi_reader* reader, saltus_scene_view* v
       .tolerance = leaves_velocities(view) ? INFINITY : view->start_tolerance,
       .log = {keep_error, &keeper},
       .allocator = &reader->pool->allocator};
+  if (rigid != NULL) {
+    place_rigid(reader, &def, rigid);
+  }
   saltus_start_move move;
   saltus_status status = saltus_start_project(&def, &move);
+  if (status == SALTUS_OK && rigid != NULL && move.q_moved > 0.0) {
+    report_strain(view, q, def.log);
+  }
   if (status == SALTUS_OK) {
     view->q0 = q;
     view->v0 = v;

@@ -18,8 +18,10 @@ saltus_status saltusi_start_check(saltusi_reader* reader, const saltus_scene_vie
                                   const saltusi_yaml_node* root);
 
 /* Projects the start onto its joints and out of penetration, with a warning that gives the
- * displacement. mechanism: the bodies, NULL without; it names the joint that cannot be closed. */
+ * displacement. mechanism: the bodies, NULL without; it names the joint that cannot be closed. rigid: the system with
+ * flexible bodies that do not bend, where there are any; they bend only if nothing else closes the joints. */
 saltus_status saltusi_start_correct(saltusi_reader* reader, saltus_scene_view* view,
-                                    saltus_mechanism* mechanism, const saltusi_yaml_node* root);
+                                    saltus_mechanism* mechanism, const saltus_system* rigid,
+                                    const saltusi_yaml_node* root);
 
 #endif

@@ -499,8 +499,10 @@ static saltus_status build_model(saltusi_scene_builder* b) {
     return b->reader.status;
   }
   saltusi_scene_interface(b);
+  const saltus_system* rigid =
+      scene->over != NULL ? saltusi_flexible_system_rigid(scene->over) : NULL;
   if (b->reader.status == SALTUS_OK &&
-      saltusi_start_correct(&b->reader, view, scene->mechanism, b->root) == SALTUS_OK) {
+      saltusi_start_correct(&b->reader, view, scene->mechanism, rigid, b->root) == SALTUS_OK) {
     return saltusi_scene_trees(b);
   }
   return b->reader.status;

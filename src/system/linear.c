@@ -83,6 +83,13 @@ static bool same_for_all_points(const saltus_system* sys, const saltusi_linear* 
          (free_force || (linear_force && (exact || sys->ops->linear != NULL)));
 }
 
+bool saltusi_linear_smooth(const saltus_system* sys) {
+  assert(sys != NULL);
+  enum { BODY = 6 };
+  return sys->ops->linear == NULL && sys->ops->mass != NULL && sys->ops->blocks != NULL &&
+         sys->structure->blocks == 1 && sys->dims.nv > BODY;
+}
+
 static saltus_status assemble_dense(saltusi_eval* eval, saltusi_linear* linear,
                                     const saltus_point* at) {
   const saltus_system* sys = &eval->sys;
@@ -95,10 +102,15 @@ static saltus_status assemble_dense(saltusi_eval* eval, saltusi_linear* linear,
       return SALTUS_ERR_SINGULAR;
     }
   }
-  for (int k = 0; k < nv * nv; k++) {
-    linear->A[k] = linear->m * linear->M[k];
+  if (saltusi_linear_smooth(sys) && (linear->fv != 0.0 || linear->fq != 0.0)) {
+    sys->ops->blocks(sys->self, at, 0.0, linear->fv, linear->fq, linear->A);
+    saltusi_add_scaled(nv * nv, linear->m, linear->M, linear->A);
+  } else {
+    for (int k = 0; k < nv * nv; k++) {
+      linear->A[k] = linear->m * linear->M[k];
+    }
+    add_jacobians(eval, linear, at);
   }
-  add_jacobians(eval, linear, at);
   if (!isfinite(saltusi_long_max_abs(nv * nv, linear->A))) {
     /* forces that are NaN are not an error of the mass matrix */
     bool mass = isfinite(saltusi_max_abs(nv * nv, linear->M));
@@ -108,6 +120,13 @@ static saltus_status assemble_dense(saltusi_eval* eval, saltusi_linear* linear,
   bool sound = linear->diagonal ? diagonal_is_sound(nv, linear->A)
                                 : saltusi_lu_factor(nv, linear->A, linear->pivot, singular_pivot);
   return sound ? SALTUS_OK : SALTUS_ERR_SINGULAR;
+}
+
+saltus_status saltusi_linear_renew_mass(saltusi_linear* linear, const saltus_system* sys,
+                                        const saltus_point* at) {
+  assert(linear != NULL && sys != NULL && linear->kind == SALTUSI_LINEAR_DENSE);
+  sys->ops->mass(sys->self, at, linear->M);
+  return SALTUS_OK;
 }
 
 static saltus_status assemble_own(const saltus_system* sys, saltusi_linear* linear,

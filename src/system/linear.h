@@ -45,6 +45,13 @@ static inline saltus_status saltusi_linear_assemble(saltusi_eval* eval, saltusi_
   return saltusi_linear_renew(eval, linear, at, m, fv, fq);
 }
 
+/* Whether A is dense, written by one callback, and of bodies with many coordinates: flexible ones, whose F_v and F_q vary
+ * little in a step and cost more than the forces. */
+bool saltusi_linear_smooth(const saltus_system* sys);
+/* M at a point, for saltusi_linear_mass_times; the factors of such a system stay. */
+saltus_status saltusi_linear_renew_mass(saltusi_linear* linear, const saltus_system* sys,
+                                        const saltus_point* at);
+
 /* x <- A^-1 x */
 void saltusi_linear_solve(const saltusi_eval* eval, const saltusi_linear* linear, double* x);
 

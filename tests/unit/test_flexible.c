@@ -521,6 +521,37 @@ static void fast_rotation_is_warned_of(void** state) {
   }
 }
 
+/* A contact node below the floor at the start lifts the body and does not bend it. In a step, the factors of the first
+ * iteration serve the others. */
+static void a_start_below_the_floor_is_placed_without_bending(void** state) {
+  (void)state;
+  const saltus_reduce_frame tip = {"tip", "LEFT", true};
+  make_body("drop.h5", 20, &tip, 1);
+  saltus_scene* scene = open_text(
+      "saltus: 1\nworld: {dimension: 3, shapes: [{name: floor, half-space: }]}\nbodies:\n"
+      "  bar: {flexible: drop.h5, position: [0, 0, 0.1059], orientation: {rpy: [0, -0.05, 0]}, "
+      "velocity: [0, 0, -1], angular_velocity: [0, 3, 0], contact_radius: 0.01}\n"
+      "simulate: {scheme: moreau-jean, step: 1e-4, until: 0.05}\n");
+  const saltus_scene_view* view = saltus_scene_get_view(scene);
+  const saltus_flexible* bar_data = view->flexible[0];
+  double strain = 0.0;
+  for (int j = 0; j < bar_data->modes; j++) {
+    strain += 0.5 * pow(bar_data->omega[j] * view->q0[j], 2);
+  }
+  assert_true(view->q0[bar_data->modes + 2] > 0.1065);
+  assert_true(strain < 1e-9); /* of hundreds of J in the metric of the mass */
+  saltus_run_def def = saltus_run_def_default();
+  def.scene = view;
+  saltus_run* run;
+  assert_int_equal(saltus_run_create(&def, &run), SALTUS_OK);
+  assert_int_equal(saltus_run_execute(run), SALTUS_OK);
+  const saltus_work* work = &saltus_run_outcome(run)->work;
+  assert_true(work->newton_iterations >= 2 * work->steps);
+  assert_int_equal(work->factorizations, work->steps);
+  saltus_run_destroy(run);
+  saltus_scene_destroy(scene);
+}
+
 /* A free body with a rotation and vibrating modes keeps energy and angular momentum. */
 static void free_rotation_keeps_its_invariants(void** state) {
   (void)state;
@@ -669,6 +700,7 @@ int main(void) {
       cmocka_unit_test(craig_bampton_bounds_from_above),
       cmocka_unit_test(condensed_modes_keep_the_static_flexibility),
       cmocka_unit_test(without_modes_it_is_a_rigid_body),
+      cmocka_unit_test(a_start_below_the_floor_is_placed_without_bending),
       cmocka_unit_test(the_surface_encloses_the_volume),
       cmocka_unit_test(matrix_market_gives_the_same),
       cmocka_unit_test(inertia_is_that_of_the_nodes),

@@ -53,7 +53,9 @@ static inline saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jea
   saltusi_advance(sys, s->q0, w->v_theta, theta_h, w->q_theta);
   saltus_point at = saltusi_at(s->eval, s->t + theta_h, w->q_theta, w->v_theta);
   saltus_status status =
-      saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, -theta_h, -theta_h * theta_h);
+      w->frozen && !first
+          ? saltusi_linear_renew_mass(&w->linear, sys, &at)
+          : saltusi_linear_assemble(s->eval, &w->linear, &at, 1.0, -theta_h, -theta_h * theta_h);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -84,18 +86,13 @@ saltus_status saltusi_moreau_linearize(saltusi_moreau* w, const saltus_moreau_je
   return linearize(w, o, s, first);
 }
 
-static inline saltus_status list_contacts(saltusi_moreau* w, const saltusi_step* s,
-                                          const saltus_point* at) {
+saltus_status saltusi_moreau_list(saltusi_moreau* w, const saltusi_step* s,
+                                  const saltus_point* at) {
+  assert(w != NULL && s != NULL);
   saltus_status status = saltusi_contacts(&s->eval->sys, at, &w->list);
   saltusi_warm_open(&w->op, s->memory0, s->h);
   saltusi_operator_begin(&w->op, s->eval->sys.dims.nj);
   return status;
-}
-
-saltus_status saltusi_moreau_list(saltusi_moreau* w, const saltusi_step* s,
-                                  const saltus_point* at) {
-  assert(w != NULL && s != NULL);
-  return list_contacts(w, s, at);
 }
 
 double saltusi_moreau_gap_rounding(const saltusi_step* s) {
@@ -137,7 +134,8 @@ void saltusi_moreau_activate(saltusi_moreau* w, const saltusi_step* s, int i, in
   activate(w, s, i, row, count, u0);
 }
 
-static inline void close_list(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {
+void saltusi_moreau_close(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {
+  assert(w != NULL && s != NULL);
   const saltus_system* sys = &s->eval->sys;
   const int active = w->op.contacts;
   if (w->op.laws.any) {
@@ -156,18 +154,13 @@ static inline void close_list(saltusi_moreau* w, const saltusi_step* s, const sa
   }
 }
 
-void saltusi_moreau_close(saltusi_moreau* w, const saltusi_step* s, const saltus_point* at) {
-  assert(w != NULL && s != NULL);
-  close_list(w, s, at);
-}
-
 /* The contacts that may close within gamma h, equation (18). Their rows at q_k stay in w->op.rows,
  * which suffice when normals are constant. */
 static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                                  const saltusi_step* s) {
   const saltus_system* sys = &s->eval->sys;
   const saltus_point at = saltusi_at(s->eval, s->t, s->q0, s->v0);
-  saltus_status status = list_contacts(w, s, &at);
+  saltus_status status = saltusi_moreau_list(w, s, &at);
   if (status != SALTUS_OK) {
     return status;
   }
@@ -185,7 +178,7 @@ static saltus_status find_active(saltusi_moreau* w, const saltus_moreau_jean_opt
       activate(w, s, i, row, count, u0);
     }
   }
-  close_list(w, s, &at);
+  saltusi_moreau_close(w, s, &at);
   return SALTUS_OK;
 }
 
@@ -426,6 +419,9 @@ static saltus_status impose_all(saltusi_moreau* w, const saltus_moreau_jean_opti
 /* Change of the velocity that ends the iteration, in tolerances of contact problems. */
 enum { CONTACT_CHANGE = 10 };
 
+/* Slowest convergence with the factors of an earlier iteration. */
+static const double frozen_rate = 0.01;
+
 static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options* o,
                             const saltusi_step* s) {
   /* a relative error of impulses leaves the same relative error of the velocity */
@@ -443,6 +439,7 @@ static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options*
     bool arrived = false;
     end.tol = fmax(end.tol, CONTACT_CHANGE * w->op.tol);
     status = saltusi_newton_judge(&end, s, k, w->v_free, w->v_theta, &arrived);
+    w->frozen = w->smooth && (k == 0 || end.change <= frozen_rate * end.before);
     if (status == SALTUS_OK && !arrived) {
       saltusi_newton_relax(&end, s, k, w->v_theta, w->v_last);
     }
@@ -451,6 +448,7 @@ static saltus_status settle(saltusi_moreau* w, const saltus_moreau_jean_options*
         saltusi_moreau_is_speculative(o, s)) {
       status = saltusi_moreau_find_speculative(w, o, s, &more);
       end.change = INFINITY;
+      w->frozen = false;
       ahead++;
     }
     if (status != SALTUS_OK || (arrived && !more)) {
@@ -790,6 +788,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->met = SALTUS_PUSH(arena, bool, d->nc);
   w->q_end = SALTUS_PUSH(arena, double, d->nq);
   w->v_end = SALTUS_PUSH(arena, double, d->nv);
+  w->smooth = w->linear.kind == SALTUSI_LINEAR_DENSE && saltusi_linear_smooth(sys);
   w->exact = one_iteration_is_exact(sys) && sys->dry_count == 0;
   w->rows_stay = (sys->traits & SALTUS_CONSTANT_NORMALS) != 0 && d->nj == 0 && sys->dry_count == 0;
   saltusi_moreau_joints_layout(&w->kept, sys, arena);

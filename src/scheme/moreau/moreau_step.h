@@ -94,6 +94,8 @@ struct saltusi_moreau {
   double* v_end;   /* [nv] */
   int body_width;  /* velocities of a body where all have as many, else 0 */
   bool linearized; /* v_free already belongs to v_{k+1} = v_k */
+  bool smooth;     /* factors of J may serve several iterations */
+  bool frozen;     /* they serve the present one */
   bool exact;      /* one iteration solves a step */
   bool rows_stay;  /* rows at q_k are used for the whole step */
   saltusi_moreau_joints kept;

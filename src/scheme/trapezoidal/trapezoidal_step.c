@@ -55,7 +55,8 @@ static void layout_stiffness(saltusi_trapezoid* w, const saltus_system* sys, sal
   bool free = (sys->traits & SALTUS_FREE_FORCE) != 0;
   size_t values = blocks ? saltusi_structure_values(sys->structure) : nv * nv;
   w->F_q = SALTUS_PUSH(arena, double, free ? 0 : values);
-  w->scratch = SALTUS_PUSH(arena, double, free || blocks ? 0 : values);
+  w->scratch =
+      SALTUS_PUSH(arena, double, free || w->effective.kind != SALTUSI_LINEAR_DENSE ? 0 : nv * nv);
 }
 
 /* y = F_q x */
