@@ -36,7 +36,7 @@ void saltusi_bodies_layout(saltusi_bodies* b, int units, int bodies, saltus_aren
                                 SALTUS_ALIGNMENT);
   b->pair = SALTUS_PUSH2(arena, int, units, 2 * SALTUSI_LANE_CAPACITY);
   b->lane = SALTUS_PUSH2(arena, int, units, SALTUSI_LANE_CAPACITY);
-  b->single.v = SALTUS_PUSH2(arena, float, bodies + 1, SALTUSI_SINGLE_WIDTH);
+  b->changes = SALTUS_PUSH2(arena, double, bodies + 1, SALTUSI_SINGLE_WIDTH);
   b->run = SALTUS_PUSH(arena, int, units);
   b->run_end = SALTUS_PUSH(arena, int, units);
 }

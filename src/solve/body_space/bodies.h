@@ -29,7 +29,7 @@ enum {
   SALTUSI_CONTACT_ROWS = 2 * SALTUSI_BODY_ROWS,                 /* on both bodies */
   SALTUSI_CONTACT_ENTRIES = 9,                                  /* of a matrix of its three rows */
   SALTUSI_SINGLE_WIDTH = 8,      /* numbers of a body in single precision, two of them unused */
-  SALTUSI_PACKED_CAPACITY = 162, /* most numbers of a packed contact, including idle lanes */
+  SALTUSI_PACKED_CAPACITY = 166, /* most numbers of a packed contact, including idle lanes */
   SALTUSI_LANE_CAPACITY = 2      /* most lanes of a contact, likewise */
 };
 
@@ -40,12 +40,12 @@ enum { SALTUSI_BODIES_FROM = 24 };
 /* Smallest tolerance: iterations converge slowly below it. */
 #define SALTUSI_BODIES_TOL 1e-9
 
-/* Contacts packed in single precision, float_kernel.c. */
-typedef struct saltusi_float_precision {
-  bool wanted;        /* compliance and tolerance permit its use */
-  float* v;           /* [(bodies + 1) x SALTUSI_SINGLE_WIDTH] changes of velocities */
-  double mass, speed; /* units of mass and velocity of the packed data */
-} saltusi_float_precision;
+/* Units of packed contacts, rigid_kernel.h. */
+typedef struct saltusi_packed_units {
+  bool wanted;        /* single precision: compliance and tolerance permit its use */
+  bool round;         /* all contacts are those of balls: slip in closed form */
+  double mass, speed; /* of the packed data */
+} saltusi_packed_units;
 
 /* The points of iterations: r holds x+ and becomes y = x+ + b (x+ - x), x becomes x+, `before` is the previous y. y may
  * lie outside of the cones, because a visit does not depend on the impulses that it replaces. */
@@ -76,13 +76,14 @@ typedef struct saltusi_bodies {
       crossing;
   int* mark;      /* [bodies + 1] */
   double* packed; /* [units x SALTUSI_PACKED_CAPACITY] groups of contacts, body_groups.c */
-  int fields;     /* numbers of a contact in them */
   int groups;     /* how many */
   int* pair;      /* [2 SALTUSI_LANE_CAPACITY units] the bodies of each lane */
   int* lane;      /* [SALTUSI_LANE_CAPACITY units] its contact; -1: none */
   int* run;       /* [units] waiting runs of contacts while groups are formed */
   int* run_end;   /* [units] and their ends */
-  saltusi_float_precision single;
+  double*
+      changes; /* [(bodies + 1) x SALTUSI_SINGLE_WIDTH] velocities since the reference, in either precision */
+  saltusi_packed_units single;
   const struct saltusi_body_kernel* kind; /* of the packed ones; NULL: none yet */
   saltusi_group_points points; /* workspace of iterations over contacts that are not packed */
   const double* q;             /* with these free velocities */

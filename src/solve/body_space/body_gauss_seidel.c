@@ -6,13 +6,13 @@
  *
  *   u_i = q_i + G_i^T v,   r_i <- solution with b = u_i - W_ii r_i,   v <- v + A^-1 G_i (change of r_i)
  *
- * and momentum by contact (accelerated_gauss_seidel.c). W is not read. Contacts of balls and of other rigid bodies are
- * packed (sphere_kernel.c, rigid_kernel.c).
+ * and momentum by contact (accelerated_gauss_seidel.c). W is not read. Contacts of rigid bodies are packed
+ * (rigid_kernel.h).
  */
 #include "solve/body_space/body_gauss_seidel.h"
 
 #include "math/matrix.h"
-#include "solve/body_space/body_lanes.h"
+#include "solve/body_space/body_groups.h"
 
 #include <assert.h>
 #include <math.h>
@@ -110,7 +110,6 @@ static const saltusi_body_kernel single_contacts = {.cost = 450.0,
  * 125 rigid spheres, whose problems are hard for any number of iterations, took 1.4 times the iterations and 9 % more
  * time. */
 static const saltusi_body_kernel* const kernels[] = {&saltusi_body_kernel_float,
-                                                     &saltusi_body_kernel_sphere,
                                                      &saltusi_body_kernel_rigid, &single_contacts};
 
 /* ---- residual ---- */
@@ -136,6 +135,49 @@ SALTUSI_ALWAYS_INLINE void add_velocity(const saltusi_bodies* b, int i, double* 
   }
 }
 
+/* `yes` where the mask is set, elsewhere `no`. */
+SALTUSI_ALWAYS_INLINE void choose(const saltusi_masks* mask, const saltusi_lanes* yes,
+                                  const saltusi_lanes* no, saltusi_lanes* to) {
+  *to = (saltusi_lanes)((*mask & (saltusi_masks)*yes) | (~*mask & (saltusi_masks)*no));
+}
+
+SALTUSI_ALWAYS_INLINE void root(const saltusi_lanes* x, saltusi_lanes* to) {
+  *to = (saltusi_lanes){sqrt((*x)[0]), sqrt((*x)[1]), sqrt((*x)[2]), sqrt((*x)[3])};
+}
+
+/* Four contacts. */
+typedef struct map_data {
+  saltusi_lanes r[3], mu, rho;
+} map_data;
+
+/* saltusi_body_map2 by lanes. */
+SALTUSI_ALWAYS_INLINE void lanes_map2(const map_data* c, const saltusi_lanes* u,
+                                      saltusi_lanes* miss2) {
+  const saltusi_lanes *r = c->r, zero = {0.0}, one = zero + 1.0;
+  const saltusi_lanes mu = c->mu, rho = c->rho;
+  saltusi_lanes slip = u[1] * u[1] + u[2] * u[2], t, shrink;
+  root(&slip, &slip);
+  const saltusi_lanes x0 = r[0] - rho * u[0] - rho * mu * slip;
+  const saltusi_lanes x1 = r[1] - rho * u[1], x2 = r[2] - rho * u[2];
+  t = x1 * x1 + x2 * x2;
+  root(&t, &t);
+  const saltusi_masks inside = (saltusi_masks)(x0 >= zero) & (saltusi_masks)(t <= mu * x0);
+  const saltusi_lanes along = mu * t + x0, onto = along / (mu * mu + one);
+  const saltusi_masks beyond = (saltusi_masks)(along <= zero), turned = (saltusi_masks)(t > zero);
+  saltusi_lanes n;
+  choose(&beyond, &zero, &onto, &n);
+  choose(&turned, &t, &one, &t); /* avoids a division by zero */
+  shrink = mu * n / t;
+  choose(&inside, &x0, &n, &n);
+  choose(&inside, &one, &shrink, &shrink);
+  const saltusi_lanes m0 = (r[0] - n) / rho, m1 = (r[1] - x1 * shrink) / rho;
+  const saltusi_lanes m2 = (r[2] - x2 * shrink) / rho;
+  const saltusi_masks joint = (saltusi_masks)(mu < zero);
+  const saltusi_lanes size2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+  *miss2 = m0 * m0 + m1 * m1 + m2 * m2;
+  choose(&joint, &size2, miss2, miss2);
+}
+
 /* u and |F / rho|^2 of r with its velocities in b->v; four contacts at a time. */
 SALTUSI_FOR_MACHINES static double measure(const saltusi_friction_case* in, const double* r,
                                            double* u) {
@@ -143,20 +185,20 @@ SALTUSI_FOR_MACHINES static double measure(const saltusi_friction_case* in, cons
   saltusi_lanes sum = {0.0};
   memcpy(u, in->q, (size_t)in->pattern->rows * sizeof(double));
   for (int from = 0; from < b->units; from += SALTUSI_LANES) {
-    saltusi_lanes c[SALTUSI_GROUP_OWN] = {{0.0}}, four[3] = {{0.0}}, miss;
-    c[SALTUSI_GROUP_RHO] += 1.0;
+    map_data c = {.rho = {1.0, 1.0, 1.0, 1.0}};
+    saltusi_lanes four[3] = {{0.0}}, miss;
     for (int l = 0; l < SALTUSI_LANES && from + l < b->units; l++) {
       const int i = from + l;
       add_velocity(b, i, u + 3 * (size_t)i);
-      c[SALTUSI_GROUP_MU][l] = in->mu[i];
-      c[SALTUSI_GROUP_RHO][l] = in->rho[i];
+      c.mu[l] = in->mu[i];
+      c.rho[l] = in->rho[i];
       for (int k = 0; k < 3; k++) {
         u[3 * i + k] += b->soft[3 * i + k] * r[3 * i + k];
-        c[SALTUSI_GROUP_IMPULSE + k][l] = r[3 * i + k];
+        c.r[k][l] = r[3 * i + k];
         four[k][l] = u[3 * i + k];
       }
     }
-    saltusi_group_miss2(c, four, &miss);
+    lanes_map2(&c, four, &miss);
     sum += miss;
   }
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Number of waiting runs that are examined for a lane; largest number of lanes. */
-enum { LANES = SALTUSI_LANES, AHEAD = 64, MOST = SALTUSI_FLOAT_LANES };
+enum { AHEAD = 64, MOST = SALTUSI_FLOAT_LANES };
 
 /* State of the lanes. Waiting runs are linked by their first contacts, in order: b->run is the next one. */
 typedef struct schedule {
@@ -24,10 +24,6 @@ typedef struct schedule {
   int end[MOST];     /* one after the last of its run */
   int pair[MOST][2]; /* its bodies, the fixed one if there is no second */
 } schedule;
-
-static double* start_of(const saltusi_bodies* b, int group) {
-  return b->packed + (size_t)group * (size_t)(b->fields * LANES);
-}
 
 static bool same_pair(const saltusi_bodies* b, int i, int j) {
   return b->body[2 * i] == b->body[2 * j] && b->body[2 * i + 1] == b->body[2 * j + 1];
@@ -121,59 +117,4 @@ bool saltusi_groups_form(saltusi_bodies* b, int lanes, double most) {
     add_group(b, &s);
   }
   return true;
-}
-
-bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double most,
-                         saltusi_put_contact* put) {
-  assert(in != NULL && in->bodies != NULL && put != NULL && fields >= SALTUSI_GROUP_OWN);
-  assert(LANES * fields * most <= SALTUSI_PACKED_CAPACITY);
-  saltusi_bodies* b = in->bodies;
-  b->fields = fields;
-  if (!saltusi_groups_form(b, LANES, most)) {
-    return false;
-  }
-  memset(b->packed, 0, (size_t)b->groups * (size_t)(fields * LANES) * sizeof(double));
-  for (int at = 0; at < b->groups * LANES; at++) {
-    double* to = start_of(b, at / LANES) + at % LANES;
-    const int i = b->lane[at];
-    to[SALTUSI_GROUP_MU * LANES] = i >= 0 ? in->mu[i] : 0.0;
-    to[SALTUSI_GROUP_RHO * LANES] = i >= 0 ? in->rho[i] : 1.0;
-    if (i >= 0) {
-      put(in, i, to);
-    }
-  }
-  return true;
-}
-
-void saltusi_groups_start(const saltusi_friction_case* in, const double* r) {
-  assert(in != NULL && in->bodies != NULL && r != NULL);
-  const saltusi_bodies* b = in->bodies;
-  for (int at = 0; at < b->groups * LANES; at++) {
-    double* to = start_of(b, at / LANES) + at % LANES;
-    for (int k = 0; k < 3; k++) {
-      const double value = b->lane[at] >= 0 ? r[3 * b->lane[at] + k] : 0.0;
-      to[(SALTUSI_GROUP_IMPULSE + k) * LANES] = value;
-      to[(SALTUSI_GROUP_PLACE + k) * LANES] = value;
-      to[(SALTUSI_GROUP_BEFORE + k) * LANES] = value;
-    }
-    to[SALTUSI_GROUP_AGE * LANES] = 0.0;
-  }
-}
-
-void saltusi_groups_forget(const saltusi_friction_case* in) {
-  assert(in != NULL && in->bodies != NULL);
-  for (int g = 0; g < in->bodies->groups; g++) {
-    memset(start_of(in->bodies, g) + (size_t)SALTUSI_GROUP_AGE * LANES, 0, LANES * sizeof(double));
-  }
-}
-
-void saltusi_groups_fetch(const saltusi_friction_case* in, double* r) {
-  assert(in != NULL && in->bodies != NULL && r != NULL);
-  const saltusi_bodies* b = in->bodies;
-  for (int at = 0; at < b->groups * LANES; at++) {
-    const double* from = start_of(b, at / LANES) + at % LANES;
-    for (int k = 0; k < 3 && b->lane[at] >= 0; k++) {
-      r[3 * b->lane[at] + k] = from[(SALTUSI_GROUP_IMPULSE + k) * LANES];
-    }
-  }
 }

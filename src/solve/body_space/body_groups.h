@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * body_groups.h - contacts without common bodies packed in groups of four, number by number: a visit of a group is
- * that of a single contact with vectors in place of numbers (base/lanes.h). See body_groups.c; common parts of the
- * visits of all kinds of contacts are in body_lanes.h.
+ * body_groups.h - contacts without common bodies packed in groups, number by number: a visit of a group is
+ * that of a single contact with vectors in place of numbers (base/lanes.h). See body_groups.c and rigid_kernel.h.
  */
 #ifndef SALTUSI_BODY_GROUPS_H
 #define SALTUSI_BODY_GROUPS_H
@@ -12,18 +11,6 @@
 #include "solve/friction/friction_case.h"
 
 #include <stdbool.h>
-
-/* Positions in a group of any kind, each of so many lanes: impulses y, x and the previous y, the age of their momentum
- * (saltusi_momentum), friction and rho. Data of one kind start at SALTUSI_GROUP_OWN. */
-enum {
-  SALTUSI_GROUP_IMPULSE = 0,
-  SALTUSI_GROUP_PLACE = 3,
-  SALTUSI_GROUP_BEFORE = 6,
-  SALTUSI_GROUP_AGE = 9,
-  SALTUSI_GROUP_MU,
-  SALTUSI_GROUP_RHO,
-  SALTUSI_GROUP_OWN
-};
 
 /* Momentum b = a / (a + slow) at age a, at most `most`, and the fraction of its age that a contact keeps when its
  * change reverses. Measured on settling piles of 125 and 1000 spheres and 1000 boxes: with slow 3 instead of 6 some
@@ -52,25 +39,9 @@ static inline bool saltusi_momentum(const saltusi_group_points* p, int i, double
   return change[0] != 0.0 || change[1] != 0.0 || change[2] != 0.0;
 }
 
-/* Writes the data of one kind for contact i into its lane: position k at to[k * SALTUSI_LANES]. */
-typedef void saltusi_put_contact(const saltusi_friction_case* in, int i, double* to);
-
 /* Packs contacts into groups of `lanes` lanes, 8 at most, without common bodies: bodies->lane, pair and groups;
  * false if there would be more groups than `most` times the contacts, or a contact has no body. */
 bool saltusi_groups_form(saltusi_bodies* bodies, int lanes, double most);
-
-/* All contacts into groups of four and bodies->packed, `fields` positions each; false as above. */
-bool saltusi_groups_pack(const saltusi_friction_case* in, int fields, double most,
-                         saltusi_put_contact* put);
-
-/* Impulses r into the groups, without momentum. */
-void saltusi_groups_start(const saltusi_friction_case* in, const double* r);
-
-/* Drops all momentum. */
-void saltusi_groups_forget(const saltusi_friction_case* in);
-
-/* The present impulses into r. */
-void saltusi_groups_fetch(const saltusi_friction_case* in, double* r);
 
 /* Gauss-Seidel over packed contacts of one kind. */
 typedef struct saltusi_body_kernel {
@@ -89,9 +60,8 @@ typedef struct saltusi_body_kernel {
   void (*fetch)(const saltusi_friction_case* in, double* r);
 } saltusi_body_kernel;
 
-extern const saltusi_body_kernel saltusi_body_kernel_float;  /* rigid bodies, single precision */
-extern const saltusi_body_kernel saltusi_body_kernel_sphere; /* balls */
-extern const saltusi_body_kernel saltusi_body_kernel_rigid;  /* rigid bodies */
+extern const saltusi_body_kernel saltusi_body_kernel_float; /* rigid bodies, single precision */
+extern const saltusi_body_kernel saltusi_body_kernel_rigid; /* rigid bodies */
 
 /* Whether A^-1 and rows of all contacts are those of rigid bodies. */
 bool saltusi_rigid_serves(const saltusi_bodies* bodies);
