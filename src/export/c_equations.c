@@ -3,7 +3,6 @@
  *
  * c_equations.c - matrix and residual of the theta scheme as straight-line code, and the elimination.
  */
-#include "export/body_lines.h"
 #include "export/c_writer.h"
 #include "math/matrix.h"
 
@@ -11,99 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-/* The mechanism of a model; NULL: formulas alone. */
-const saltus_mechanism* saltusi_c_mechanism(const saltus_formula_model* m) {
-  assert(m != NULL && m->inner.first >= 0);
-  return m->inner.system != NULL ? m->inner.system->self : NULL;
-}
-
-static int* mass_nodes(saltusi_c_function* f, const saltus_formula_model* m) {
-  if (saltusi_c_mechanism(m) == NULL) {
-    return saltusi_c_nodes(f, &m->mass);
-  }
-  int* M = saltusi_c_take(f, f->sys->dims.nv * f->sys->dims.nv);
-  if (!f->lines.failed) {
-    saltusi_body_lines_matrix(&f->lines, saltusi_c_mechanism(m), 0.0, 0.0, M);
-  }
-  return M;
-}
-
-/* A += factor x the matrix with these values on the structure of the system: blocks on the diagonal, then those of pairs. */
-static void add_blocks(saltusi_c_function* f, int factor, const int* values, int* A) {
-  const saltus_structure* s = f->sys->structure;
-  const int n = f->sys->dims.nv;
-  for (int b = 0; b < s->blocks + 2 * s->pairs && !f->lines.failed; b++) {
-    const int p = b - s->blocks;
-    const int i = p < 0 ? b : s->pair[p], j = p < 0 ? b : s->pair[p ^ 1];
-    for (int r = s->start[i]; r < s->start[i + 1]; r++) {
-      for (int c = s->start[j]; c < s->start[j + 1]; c++, values++) {
-        if (!saltusi_line_is(&f->lines, *values, 0.0)) {
-          A[r * n + c] = saltusi_line_add(&f->lines, A[r * n + c],
-                                          saltusi_line_mul(&f->lines, factor, *values));
-        }
-      }
-    }
-  }
-}
-
-/* The matrix with bodies: forces along rows, then formulas, as blocks() in formula_compose.c. */
-static int* body_matrix_nodes(saltusi_c_function* f, const saltus_formula_model* m) {
-  const bool forces = (f->sys->traits & SALTUS_FREE_FORCE) == 0;
-  const saltusi_program* programs[] = {&m->force_v_blocks, &m->force_q_blocks};
-  const double* factors = f->w->factors;
-  int* A = saltusi_c_take(f, f->sys->dims.nv * f->sys->dims.nv);
-  if (!f->lines.failed) {
-    saltusi_body_lines_matrix(&f->lines, saltusi_c_mechanism(m), forces ? factors[0] : 0.0,
-                              forces ? factors[1] : 0.0, A);
-  }
-  for (int k = 0; k < 2 && forces && !f->lines.failed; k++) {
-    if (factors[k] != 0.0 && programs[k]->length > 0) {
-      add_blocks(f, saltusi_line_number(&f->lines, factors[k]), saltusi_c_nodes(f, programs[k]), A);
-    }
-  }
-  return A;
-}
-
-static int* force_nodes(saltusi_c_function* f, const saltus_formula_model* m) {
-  if (saltusi_c_mechanism(m) == NULL) {
-    return saltusi_c_nodes(f, &m->force);
-  }
-  int* F = saltusi_c_take(f, f->sys->dims.nv);
-  if (!f->lines.failed) {
-    saltusi_body_lines_force(&f->lines, saltusi_c_mechanism(m), &f->state, F);
-  }
-  const int* own = m->force.length > 0 ? saltusi_c_nodes(f, &m->force) : NULL;
-  for (int i = 0; own != NULL && i < m->force.outputs && !f->lines.failed; i++) {
-    F[i] = saltusi_line_add(&f->lines, F[i], own[i]);
-  }
-  return F;
-}
-
-/* The matrix M - h theta F_v - h^2 theta^2 F_q from nodes. Zeros by structure change no bit of the others. */
-static int* matrix_nodes(saltusi_c_function* f, const saltus_formula_model* m, const int* M) {
-  const int all = f->sys->dims.nv * f->sys->dims.nv;
-  const saltusi_program* programs[] = {&m->force_v, &m->force_q};
-  int* A = saltusi_c_take(f, all);
-  for (int i = 0; i < all && !f->lines.failed; i++) {
-    A[i] = M[i];
-  }
-  for (int k = 0; k < 2 && (f->sys->traits & SALTUS_FREE_FORCE) == 0; k++) {
-    const int factor = saltusi_line_number(&f->lines, f->w->factors[k]);
-    const int* J = f->w->factors[k] != 0.0 ? saltusi_c_nodes(f, programs[k]) : NULL;
-    for (int i = 0; i < all && J != NULL && !f->lines.failed; i++) {
-      if (!saltusi_line_is(&f->lines, J[i], 0.0)) {
-        A[i] = saltusi_line_add(&f->lines, A[i], saltusi_line_mul(&f->lines, factor, J[i]));
-      }
-    }
-  }
-  return A;
-}
-
 /* h F - M (v1 - v) with v1 - v in change; start: h F. */
 static int* residual_nodes(saltusi_c_function* f, const saltus_formula_model* m, const int* M,
                            bool start) {
   const int n = f->sys->dims.nv;
-  const int* F = force_nodes(f, m);
+  const saltusi_model_lines x = saltusi_c_model(f, m);
+  const int* F = saltusi_model_force(&x, &f->state);
   const int* change = saltusi_c_leaves(f, "change", n);
   int* R = saltusi_c_take(f, n);
   for (int i = 0; i < n && !f->lines.failed; i++) {
@@ -273,10 +185,9 @@ void saltusi_c_equations(saltusi_c_writer* w, const saltus_system* sys,
     saltusi_c_open(&f, w, sys, inputs, "int", names[k],
                    ", const double* change, double* A, double* R");
     saltusi_c_put(w, "  (void)change, (void)A, (void)R;\n");
-    const int* M = mass_nodes(&f, m);
-    const int* A = f.lines.failed                   ? NULL
-                   : saltusi_c_mechanism(m) != NULL ? body_matrix_nodes(&f, m)
-                                                    : matrix_nodes(&f, m, M);
+    const saltusi_model_lines x = saltusi_c_model(&f, m);
+    const int* M = saltusi_model_mass(&x, &f.state);
+    const int* A = f.lines.failed ? NULL : saltusi_model_matrix(&x, &f.state, w->factors, M);
     if (k == 0) {
       find_constant(w, &f, A);
     }

@@ -11,7 +11,7 @@
 #include "base/pool.h"
 #include "base/replacement.h"
 #include "base/reserved.h"
-#include "export/body_lines.h"
+#include "emit/body_lines.h"
 #include "export/c_writer.h"
 #include "export/license.h"
 #include "math/matrix.h"
@@ -50,24 +50,6 @@ static int rows_of(const saltus_contact_law* law) {
   return law->mu > 0.0 ? 1 + law->tangents : 1;
 }
 
-/* Nodes of the rows of contact c: for each row G [nv], b. */
-static int* row_nodes(saltusi_c_function* f, const saltusi_formula_rows* rows, int count) {
-  const int nv = f->sys->dims.nv;
-  int* out = saltusi_c_take(f, count * (nv + 1));
-  const int* given = rows->fixed == NULL ? saltusi_c_nodes(f, &rows->program) : NULL;
-  for (int r = 0; r < count && !f->lines.failed; r++) {
-    for (int i = 0, k = 0; i <= nv; i++) {
-      const bool has = i == nv || (k < rows->width && rows->column[k] == i);
-      const int at = i == nv ? rows->count * rows->width + r : r * rows->width + k;
-      k += has && i < nv ? 1 : 0;
-      out[r * (nv + 1) + i] = has && given != NULL
-                                  ? given[at]
-                                  : saltusi_line_number(&f->lines, has ? rows->fixed[at] : 0.0);
-    }
-  }
-  return out;
-}
-
 /* Gaps and, where gamma is not 0, normal rates of all contacts. */
 static void put_approach(saltusi_c_writer* w, const saltus_system* sys,
                          const saltus_formula_model* m, int inputs) {
@@ -77,8 +59,9 @@ static void put_approach(saltusi_c_writer* w, const saltus_system* sys,
   saltusi_c_put(w, "  (void)gap, (void)rate;\n");
   const int* gaps = saltusi_c_nodes(&f, &m->gaps);
   int* rates = saltusi_c_take(&f, nc);
+  const saltusi_model_lines x = saltusi_c_model(&f, m);
   for (int c = 0; c < nc && !f.lines.failed; c++) {
-    const int* row = row_nodes(&f, &m->contacts[c], 1);
+    const int* row = saltusi_model_rows(&x, &f.state, &m->contacts[c], 1);
     if (!f.lines.failed) {
       rates[c] =
           saltusi_line_add(&f.lines, saltusi_line_dot(&f.lines, nv, row, f.state.v), row[nv]);
@@ -89,15 +72,15 @@ static void put_approach(saltusi_c_writer* w, const saltus_system* sys,
   saltusi_c_close(&f);
 }
 
-/* Rows by row_nodes to G and b from row `first` on. */
-static void put_dense_rows(saltusi_c_function* f, const int* nodes, int count, int nv, int first) {
+/* Rows of model_lines.h to G and b. */
+static void put_dense_rows(saltusi_c_function* f, const int* nodes, int count, int nv) {
   for (int r = 0; r < count && !f->lines.failed; r++) {
     const int* row = nodes + r * (nv + 1);
     char to[32];
-    snprintf(to, sizeof to, "G[%d]", first + r);
+    snprintf(to, sizeof to, "G[%d]", r);
     saltusi_c_results(f, to, row, nv);
     saltusi_lines_write(&f->lines, &f->w->out, row + nv, 1, ~0U, 1, "  ");
-    saltusi_c_put(f->w, "  b[%d] = ", first + r);
+    saltusi_c_put(f->w, "  b[%d] = ", r);
     saltusi_line_value(&f->lines, &f->w->out, row[nv]);
     saltusi_c_put(f->w, ";\n");
   }
@@ -113,7 +96,8 @@ static void put_rows(saltusi_c_writer* w, const saltus_system* sys, const saltus
     char name[32];
     snprintf(name, sizeof name, "rows_%d", c);
     saltusi_c_open(&f, w, sys, inputs, "void", name, ", double (*G)[@_nv], double* b");
-    put_dense_rows(&f, row_nodes(&f, &m->contacts[c], count), count, nv, 0);
+    const saltusi_model_lines x = saltusi_c_model(&f, m);
+    put_dense_rows(&f, saltusi_model_rows(&x, &f.state, &m->contacts[c], count), count, nv);
     saltusi_c_close(&f);
   }
   saltusi_c_put(w, "static inline void @_rows(int contact, %s, double (*G)[@_nv], double* b) {\n",
@@ -174,20 +158,8 @@ static void put_joints(saltusi_c_writer* w, const saltus_system* sys, const salt
   saltusi_c_function f;
   saltusi_c_open(&f, w, sys, inputs, "void", "joint_rows", ", double (*G)[@_nv], double* b");
   saltusi_c_put(w, "  (void)G, (void)b;\n");
-  const saltus_mechanism* bodies = saltusi_c_mechanism(m);
-  int row = 0;
-  for (int j = 0; bodies != NULL && j < bodies->joint_count; row += bodies->joints[j++].rows) {
-    const int count = bodies->joints[j].rows;
-    int* nodes = saltusi_c_take(&f, count * (nv + 1));
-    if (!f.lines.failed) {
-      saltusi_body_lines_joint(&f.lines, bodies, &f.state, j, nodes);
-    }
-    put_dense_rows(&f, nodes, count, nv, row);
-  }
-  for (int j = 0; row < sys->dims.nj; row += m->joints[j++].count) {
-    const int count = m->joints[j].count;
-    put_dense_rows(&f, row_nodes(&f, &m->joints[j], count), count, nv, row);
-  }
+  const saltusi_model_lines x = saltusi_c_model(&f, m);
+  put_dense_rows(&f, saltusi_model_joints(&x, &f.state), sys->dims.nj, nv);
   saltusi_c_close(&f);
 }
 

@@ -61,6 +61,11 @@ const int* saltusi_c_leaves(saltusi_c_function* f, const char* name, int count) 
   return list;
 }
 
+saltusi_model_lines saltusi_c_model(saltusi_c_function* f, const saltus_formula_model* m) {
+  assert(f != NULL && m != NULL);
+  return (saltusi_model_lines){.lines = &f->lines, .pool = &f->pool, .sys = f->sys, .m = m};
+}
+
 int* saltusi_c_take(saltusi_c_function* f, int count) {
   assert(f != NULL && count >= 0);
   int* list = SALTUSI_TAKE(&f->pool, int, count + 1);

@@ -7,10 +7,7 @@
 #define SALTUSI_C_WRITER_H
 
 #include "base/number.h"
-#include "base/pool.h"
-#include "body/mechanism.h"
-#include "emit/straight_line.h"
-#include "model/formula_model.h"
+#include "emit/model_lines.h"
 #include "report/bytes.h"
 
 enum { SALTUSI_C_CONTACTS = 20, SALTUSI_C_VELOCITIES = 32, SALTUSI_C_JOINTS = 12 };
@@ -57,8 +54,8 @@ int* saltusi_c_nodes(saltusi_c_function* f, const saltusi_program* p);
 /* Writes all that the results need, then `to[i] = ` each of them. */
 void saltusi_c_results(saltusi_c_function* f, const char* to, const int* nodes, int count);
 
-/* The mechanism of a model; NULL: formulas alone. */
-const saltus_mechanism* saltusi_c_mechanism(const saltus_formula_model* m);
+/* The equations of a model in this function. */
+saltusi_model_lines saltusi_c_model(saltusi_c_function* f, const saltus_formula_model* m);
 /* Matrix and residual of Newton's method, and the solution with them. */
 void saltusi_c_equations(saltusi_c_writer* w, const saltus_system* sys,
                          const saltus_formula_model* m, int inputs);

@@ -3,7 +3,7 @@
  *
  * body_lines.c - see body_lines.h. The operations are those of pose.c, constraints.c (rows of the plane) and forces.c.
  */
-#include "export/body_lines.h"
+#include "emit/body_lines.h"
 
 #include "model/formula_signal.h"
 
@@ -211,7 +211,7 @@ static int force_along(saltusi_line_graph* l, const saltus_mechanism* m,
 
 void saltusi_body_lines_force(saltusi_line_graph* l, const saltus_mechanism* m,
                               const saltusi_line_state* at, int* F) {
-  assert(l != NULL && l->exact && m->plane && at != NULL && F != NULL);
+  assert(l != NULL && m->plane && at != NULL && F != NULL);
   for (int i = 0; i < m->free_count; i++) {
     const saltusi_body* body = &m->bodies[m->free_bodies[i]];
     for (int k = 0; k < 3; k++) {
@@ -234,7 +234,7 @@ void saltusi_body_lines_force(saltusi_line_graph* l, const saltus_mechanism* m,
 
 void saltusi_body_lines_matrix(saltusi_line_graph* l, const saltus_mechanism* m, double fv,
                                double fq, int* A) {
-  assert(l != NULL && l->exact && m->plane && A != NULL);
+  assert(l != NULL && m->plane && A != NULL);
   const int nv = m->system.dims.nv;
   for (int i = 0; i < nv * nv; i++) {
     A[i] = saltusi_line_number(l, 0.0);
