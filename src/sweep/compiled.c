@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "model/formula_model.h"
+#include "emit/model_lines.h"
 #include "run/settings.h"
 #include "scene/members.h"
 
@@ -48,6 +48,8 @@ struct saltusi_compiled {
   int* input_of; /* [axis_count] input of an axis, -1: a start */
   int* start_of; /* [axis_count] place of a start: coordinates, then velocities; -1: a parameter */
   int own;       /* inputs of the scene itself */
+  saltus_formula_model alone; /* of bodies without formulas */
+  const saltus_formula_model* model;
   void* library;
   kernel_function* run;
   saltusi_device* devices[DEVICES_MOST]; /* [device_count] in place of run */
@@ -270,7 +272,7 @@ typedef struct columns {
 
 static bool make_columns(columns* g, const saltusi_compiled* c, int count) {
   const saltus_scene_view* view = saltus_scene_get_view(c->scene);
-  const saltus_observables* o = view->observables;
+  const saltus_observables* o = saltusi_kernel_observables(view);
   const saltus_dims* d = &view->system->dims;
   const size_t doubles = d->scratch / sizeof(double) + 64;
   *g = (columns){.c = c,
@@ -280,7 +282,7 @@ static bool make_columns(columns* g, const saltusi_compiled* c, int count) {
   g->state = SALTUSI_TAKE(&g->pool, double, c->layout.rows * g->n + 1);
   g->q = SALTUSI_TAKE(&g->pool, double, d->nq);
   g->v = SALTUSI_TAKE(&g->pool, double, d->nv);
-  g->inputs = SALTUSI_TAKE(&g->pool, double, view->input_count + 1);
+  g->inputs = SALTUSI_TAKE(&g->pool, double, view->input_count + 6 * SALTUSI_KERNEL_JOINTS + 1);
   g->values = SALTUSI_TAKE(&g->pool, double, (o != NULL ? o->output_count : 0) + d->nc + 1);
   g->scratch = SALTUSI_TAKE(&g->pool, double,
                             doubles + (o != NULL ? o->scratch / sizeof(double) : 0) + 4096);
@@ -297,12 +299,28 @@ static double value_of(columns* g, const saltusi_program* program, double consta
   return value;
 }
 
+/* Program of a start by formulas; NULL: constant, as those of bodies. */
+static const saltusi_program* start_program(const saltusi_compiled* c, int place) {
+  return saltusi_model_mechanism(c->model) == NULL ? saltusi_formula_member_program(c->model, place)
+                                                   : NULL;
+}
+
+/* Whether starts of bodies with joints are axes: each member would need its own projection. */
+static bool has_varying_joints(const saltusi_compiled* c) {
+  const bool bodies = saltusi_model_mechanism(c->model) != NULL;
+  bool varies = false;
+  for (int a = 0; a < c->def.axis_count; a++) {
+    varies = varies || c->start_of[a] >= 0;
+  }
+  return bodies && varies && saltus_scene_get_view(c->scene)->system->dims.nj > 0;
+}
+
 /* Inputs, laws and start of member i from its axes; false: outside of the allowed range. */
 static bool set_member(columns* g, const double* axes, long i) {
   const saltusi_compiled* c = g->c;
   const saltus_scene_view* view = saltus_scene_get_view(c->scene);
   const saltus_system* sys = view->system;
-  const saltus_formula_model* m = sys->self;
+  const saltus_formula_model* m = c->model;
   const int nq = sys->dims.nq, all = nq + sys->dims.nv;
   bool good = true;
   saltus_scene_inputs(c->scene, g->inputs);
@@ -314,8 +332,7 @@ static bool set_member(columns* g, const double* axes, long i) {
   }
   for (int k = 0; k < all; k++) {
     double* to = k < nq ? &g->q[k] : &g->v[k - nq];
-    *to =
-        value_of(g, saltusi_formula_member_program(m, k), k < nq ? view->q0[k] : view->v0[k - nq]);
+    *to = value_of(g, start_program(c, k), k < nq ? view->q0[k] : view->v0[k - nq]);
     for (int a = 0; a < c->def.axis_count; a++) {
       *to = c->start_of[a] == k ? axes[a] : *to;
     }
@@ -349,14 +366,51 @@ static int output_of(const saltus_observables* o, const saltusi_item* item) {
 /* Overlaps at the start that saltus_start_project leaves are below this bound. */
 static const double shallow = 1e-6;
 
-/* Measures at the start; false: contacts overlap, and the interpreter has to project the start. */
+/* Violations of joints at the start up to this need no projection, as in start_projection.c. */
+static const double consistent = 1e-12;
+
+/* Whether the start of a member satisfies the joints by formulas and their rates. */
+static bool holds_joints(columns* g) {
+  const saltus_formula_model* m = g->c->model;
+  const int nj = saltus_scene_get_view(g->c->scene)->system->dims.nj;
+  bool holds = true;
+  if (nj == 0 || saltusi_model_mechanism(m) != NULL) {
+    return true;
+  }
+  double values[(SALTUSI_KERNEL_VELOCITIES + 1) * SALTUSI_KERNEL_JOINTS];
+  saltusi_program own = m->constraints;
+  own.inputs = g->inputs;
+  saltusi_run(&own, g->c->settings.start, g->q, g->v, g->scratch, values);
+  for (int j = 0; j < nj; j++) {
+    holds = holds && fabs(values[j]) <= consistent;
+  }
+  for (int j = 0, row = 0; row < nj; row += m->joints[j++].count) {
+    const saltusi_formula_rows* rows = &m->joints[j];
+    own = rows->program;
+    own.inputs = g->inputs;
+    if (rows->fixed == NULL) {
+      saltusi_run(&own, g->c->settings.start, g->q, g->v, g->scratch, values);
+    }
+    const double* G = rows->fixed != NULL ? rows->fixed : values;
+    for (int r = 0; r < rows->count; r++) {
+      double rate = G[rows->count * rows->width + r];
+      for (int k = 0; k < rows->width; k++) {
+        rate += G[r * rows->width + k] * g->v[rows->column[k]];
+      }
+      holds = holds && fabs(rate) <= consistent;
+    }
+  }
+  return holds;
+}
+
+/* Measures at the start; false: contacts overlap or joints are violated, and the interpreter has to project the start. */
 static bool set_items(columns* g, long i) {
   const saltusi_compiled* c = g->c;
   const saltusi_measures* measures = c->def.measures;
   const saltus_scene_view* view = saltus_scene_get_view(c->scene);
-  const saltus_observables* o = view->observables;
+  const saltus_observables* o = saltusi_kernel_observables(view);
   const saltusi_program* p = o != NULL ? saltusi_formula_observer_outputs(o->self) : NULL;
-  const saltus_formula_model* m = view->system->self;
+  const saltus_formula_model* m = c->model;
   double* gaps = g->values + (o != NULL ? o->output_count : 0);
   if (p != NULL) {
     saltusi_program own = *p;
@@ -368,7 +422,7 @@ static bool set_items(columns* g, long i) {
     own.inputs = g->inputs;
     saltusi_run(&own, c->settings.start, g->q, g->v, g->scratch, gaps);
   }
-  bool good = true;
+  bool good = holds_joints(g);
   for (int k = 0; k < view->system->dims.nc; k++) {
     good = good && gaps[k] >= -shallow;
   }
@@ -560,10 +614,20 @@ static saltus_status make_kernel(saltusi_compiled* c) {
   const saltus_allocator memory = saltus_allocator_default();
   saltusi_bytes source = {.memory = &memory};
   const char* why = NULL;
-  const saltusi_kernel_def kernel = {.view = saltus_scene_get_view(c->scene),
-                                     .settings = &c->settings,
-                                     .measures = c->def.measures};
+  const saltus_scene_view* view = saltus_scene_get_view(c->scene);
+  double* inputs = SALTUSI_TAKE(&c->pool, double, view->input_count + 1);
+  if (inputs == NULL) {
+    return SALTUS_ERR_MEMORY;
+  }
+  saltus_scene_inputs(c->scene, inputs);
+  c->model = saltusi_kernel_model(view, &c->alone);
+  const saltusi_kernel_def kernel = {
+      .view = view, .inputs = inputs, .settings = &c->settings, .measures = c->def.measures};
   saltus_status status = saltusi_kernel_write(&kernel, &source, &c->layout, &why);
+  if (status == SALTUS_OK && has_varying_joints(c)) {
+    why = "starts of bodies with joints cannot be axes of compiled members";
+    status = SALTUS_ERR_UNSUPPORTED;
+  }
   if (status == SALTUS_OK) {
     why = c->def.device != SALTUSI_DEVICE_NONE ? load_devices(c, &source) : load(c, &source);
     status = why != NULL ? SALTUS_ERR_UNSUPPORTED : SALTUS_OK;

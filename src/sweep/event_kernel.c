@@ -75,11 +75,12 @@ static void write_roots(saltusi_kernel_writer* k, const int* roots, int count, i
 static void free_motion(saltusi_kernel_writer* k) {
   const int* M = saltusi_kernel_nodes(k, &k->m->mass, k->t, k->q, k->v);
   const int* F = saltusi_kernel_nodes(k, &k->m->force, k->t, k->q, k->v);
-  memcpy(k->L, M, (size_t)(k->n * k->n) * sizeof(int));
+  k->A.n = k->n;
+  memcpy(k->A.L, M, (size_t)(k->n * k->n) * sizeof(int));
   memcpy(k->free, F, (size_t)k->n * sizeof(int));
   if (!k->l.failed) {
-    saltusi_kernel_eliminate(k, k->L);
-    saltusi_kernel_solve(k, k->free);
+    saltusi_kernel_eliminate(k, &k->A);
+    saltusi_kernel_solve(k, &k->A, k->free);
   }
 }
 
@@ -102,7 +103,7 @@ static contact_nodes nodes_of(saltusi_kernel_writer* k, int c) {
   x.gap = gaps[c];
   x.rate = saltusi_line_add(&k->l, saltusi_line_dot(&k->l, k->n, G[0], k->v), b[0]);
   memcpy(x.X, G[0], sizeof x.X);
-  saltusi_kernel_solve(k, x.X);
+  saltusi_kernel_solve(k, &k->A, x.X);
   x.W = saltusi_line_dot(&k->l, k->n, G[0], x.X);
   x.gamma = saltusi_line_dot(&k->l, k->n, G[0], k->free);
   x.gamma = bent != NULL ? saltusi_line_add(&k->l, x.gamma, bent[0]) : x.gamma;
@@ -232,7 +233,7 @@ static const char* see_name(saltusi_fold fold) {
 
 static void put_measures(saltusi_kernel_writer* k) {
   const saltusi_measures* m = k->def->measures;
-  const saltus_observables* o = k->def->view->observables;
+  const saltus_observables* o = saltusi_kernel_observables(k->def->view);
   const saltusi_program* p = o != NULL ? saltusi_formula_observer_outputs(o->self) : NULL;
   const int* outputs = p != NULL ? saltusi_kernel_nodes(k, p, k->t, k->q, k->v) : NULL;
   const int* gaps = k->nc > 0 ? saltusi_kernel_nodes(k, &k->m->gaps, k->t, k->q, k->v) : NULL;

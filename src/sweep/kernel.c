@@ -4,6 +4,7 @@
  * kernel.c - see kernel.h. The step is that of moreau_step.c:
  *
  *   R = h F - M (v1 - v),   A = M - h theta F_v - h^2 theta^2 F_q,   v_free = v1 + A^-1 R
+ *   joints        G ((1 - a) v + a v1) + b = 0 at t + a h, eliminated: v_free and A^-1 G^T of contacts satisfy them
  *   active        g + gamma h U <= 16 eps max(1, |q|)
  *   impact law    0 <= G v1 + b + e U  perp  P >= 0 with Coulomb's friction in the plane
  *
@@ -12,7 +13,11 @@
  */
 #include "sweep/kernel_writer.h"
 
+#include "emit/body_lines.h"
+#include "scene/observe_bodies.h"
+
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +44,9 @@ static const char* const forms[SALTUSI_OP_COUNT] = {
     [SALTUSI_NOT] = "SEL(A != 0.0, K(0.0), K(1.0))",
     [SALTUSI_SELECT] = "SEL(A != 0.0, K(B), K(C))"};
 
+/* Forces and torques of joints, which outputs read after the inputs: not computed. */
+enum { LOADS = 6 * JOINTS };
+
 static int number(saltusi_kernel_writer* k, double value) {
   return saltusi_line_number(&k->l, value);
 }
@@ -59,34 +67,34 @@ static int dot(saltusi_kernel_writer* k, const int* a, const int* b) {
   return saltusi_line_dot(&k->l, k->n, a, b);
 }
 
-/* The nodes of a program; zeros after a failure. */
+saltusi_line_state saltusi_kernel_at(const saltusi_kernel_writer* k, int t, const int* q,
+                                     const int* v) {
+  assert(k != NULL && q != NULL && v != NULL);
+  return (saltusi_line_state){.t = t, .q = q, .v = v, .u = k->u};
+}
+
+/* The nodes of a program; others after a failure. */
 const int* saltusi_kernel_nodes(saltusi_kernel_writer* k, const saltusi_program* p, int t,
                                 const int* q, const int* v) {
   assert(k != NULL && p != NULL);
-  int* out = SALTUSI_TAKE(&k->pool, int, p->outputs + 1);
-  const saltusi_line_state state = {.t = t, .q = q, .v = v, .u = k->u};
-  if (out == NULL) {
-    k->l.failed = true;
-    return k->u;
-  }
-  if (!k->l.failed) {
-    saltusi_line_program(&k->l, p, &state, out);
-  }
-  return out;
+  const saltusi_line_state at = saltusi_kernel_at(k, t, q, v);
+  const int* nodes = saltusi_model_program(&k->equations, &at, p);
+  return nodes != NULL ? nodes : k->u;
 }
 
 /* ---- nodes of the step ---- */
 
-void saltusi_kernel_eliminate(saltusi_kernel_writer* k, int* A) {
-  assert(k != NULL && A != NULL && k->n > 0 && k->n <= DIM);
-  const int n = k->n;
+void saltusi_kernel_eliminate(saltusi_kernel_writer* k, saltusi_kernel_factors* f) {
+  assert(k != NULL && f != NULL && f->n > 0 && f->n <= DIM);
+  const int n = f->n;
+  int* A = f->L;
   for (int c = 0; c < n; c++) {
-    k->pivot_of[c] = A[c * (n + 1)];
+    f->pivot_of[c] = A[c * (n + 1)];
   }
   for (int c = 0; c < n; c++) {
-    k->inverse[c] = saltusi_line_div(&k->l, number(k, 1.0), A[c * (n + 1)]);
+    f->inverse[c] = saltusi_line_div(&k->l, number(k, 1.0), A[c * (n + 1)]);
     for (int i = c + 1; i < n; i++) {
-      const int factor = mul(k, A[i * n + c], k->inverse[c]);
+      const int factor = mul(k, A[i * n + c], f->inverse[c]);
       A[i * n + c] = factor;
       for (int j = c + 1; j < n; j++) {
         A[i * n + j] = sub(k, A[i * n + j], mul(k, factor, A[c * n + j]));
@@ -95,19 +103,19 @@ void saltusi_kernel_eliminate(saltusi_kernel_writer* k, int* A) {
   }
 }
 
-void saltusi_kernel_solve(saltusi_kernel_writer* k, int* x) {
-  assert(k != NULL && x != NULL && k->n <= DIM);
-  const int n = k->n;
+void saltusi_kernel_solve(saltusi_kernel_writer* k, const saltusi_kernel_factors* f, int* x) {
+  assert(k != NULL && f != NULL && x != NULL && f->n <= DIM);
+  const int n = f->n;
   for (int i = 1; i < n; i++) {
     for (int j = 0; j < i; j++) {
-      x[i] = sub(k, x[i], mul(k, k->L[i * n + j], x[j]));
+      x[i] = sub(k, x[i], mul(k, f->L[i * n + j], x[j]));
     }
   }
   for (int i = n - 1; i >= 0; i--) {
     for (int j = i + 1; j < n; j++) {
-      x[i] = sub(k, x[i], mul(k, k->L[i * n + j], x[j]));
+      x[i] = sub(k, x[i], mul(k, f->L[i * n + j], x[j]));
     }
-    x[i] = mul(k, x[i], k->inverse[i]);
+    x[i] = mul(k, x[i], f->inverse[i]);
   }
 }
 
@@ -133,50 +141,91 @@ static void linearize(saltusi_kernel_writer* k, const int* w) {
                      : add(k, mul(k, number(k, 1.0 - k->o->theta), k->v[i]),
                            mul(k, number(k, k->o->theta), w[i]));
   }
-  const bool has_force = (k->sys->traits & SALTUS_FREE_FORCE) == 0;
-  const int* M = saltusi_kernel_nodes(k, &k->m->mass, t, q, v);
-  const int* F = saltusi_kernel_nodes(k, &k->m->force, t, q, v);
-  const int* F_v = has_force ? saltusi_kernel_nodes(k, &k->m->force_v, t, q, v) : NULL;
-  const int* F_q = has_force ? saltusi_kernel_nodes(k, &k->m->force_q, t, q, v) : NULL;
-  for (int i = 0; i < n * n && !k->l.failed; i++) {
-    k->L[i] = M[i];
-    if (F_v != NULL && F_q != NULL) {
-      k->L[i] = sub(k, k->L[i], mul(k, number(k, theta_h), F_v[i]));
-      k->L[i] = sub(k, k->L[i], mul(k, number(k, theta_h * theta_h), F_q[i]));
-    }
-  }
+  const saltusi_line_state at = saltusi_kernel_at(k, t, q, v);
+  const double factors[] = {-theta_h, -theta_h * theta_h};
+  const int* M = saltusi_model_mass(&k->equations, &at);
+  const int* F = saltusi_model_force(&k->equations, &at);
+  const int* A = k->l.failed ? NULL : saltusi_model_matrix(&k->equations, &at, factors, M);
   if (k->l.failed) {
     return;
   }
-  saltusi_kernel_eliminate(k, k->L);
+  k->A.n = n;
+  memcpy(k->A.L, A, (size_t)(n * n) * sizeof(int));
+  saltusi_kernel_eliminate(k, &k->A);
   for (int i = 0; i < n; i++) {
     k->free[i] = mul(k, number(k, h), F[i]);
     for (int j = 0; j < n && w != k->v; j++) {
       k->free[i] = sub(k, k->free[i], mul(k, M[i * n + j], sub(k, w[j], k->v[j])));
     }
   }
-  saltusi_kernel_solve(k, k->free);
+  saltusi_kernel_solve(k, &k->A, k->free);
   for (int i = 0; i < n; i++) {
     k->free[i] = add(k, k->free[i], w[i]);
+  }
+}
+
+/* x := x - X (G A^-1 G^T)^-1 (G x + rest) with the rows of joints; rest NULL: zero. */
+static void hold_joints(saltusi_kernel_writer* k, const int* rest, int* x) {
+  int impulse[JOINTS];
+  for (int r = 0; r < k->nj; r++) {
+    impulse[r] = dot(k, k->joint_G[r], x);
+    impulse[r] = rest != NULL ? add(k, impulse[r], rest[r]) : impulse[r];
+  }
+  saltusi_kernel_solve(k, &k->joints, impulse);
+  for (int i = 0; i < k->n; i++) {
+    for (int r = 0; r < k->nj; r++) {
+      x[i] = sub(k, x[i], mul(k, k->joint_X[r][i], impulse[r]));
+    }
+  }
+}
+
+/* Factors of the joints and `held` at the iterate w, as in moreau_step.c: with active contacts the violation before the
+ * step is left out. */
+static void joint_nodes(saltusi_kernel_writer* k, const int* w) {
+  const int width = k->n + 1;
+  memcpy(k->held, k->free, sizeof k->held);
+  k->joints.n = k->nj;
+  if (k->nj == 0) {
+    return;
+  }
+  const double weight = k->o->joints == SALTUS_JOINTS_MEAN && k->o->theta > 0.0 ? k->o->theta : 1.0;
+  int q[DIM], rest[JOINTS];
+  advance(k, k->o->theta, w, q);
+  const saltusi_line_state end =
+      saltusi_kernel_at(k, add(k, k->t, number(k, weight * k->def->settings->h)), q, k->v);
+  const saltusi_line_state start = saltusi_kernel_at(k, k->t, k->q, k->v);
+  const int* rows = saltusi_model_joints(&k->equations, &end);
+  const int* before = weight < 1.0 ? saltusi_model_joints(&k->equations, &start) : rows;
+  for (int r = 0; r < k->nj && !k->l.failed; r++) {
+    const int* own = rows + r * width;
+    memcpy(k->joint_G[r], own, (size_t)k->n * sizeof(int));
+    memcpy(k->joint_X[r], own, (size_t)k->n * sizeof(int));
+    saltusi_kernel_solve(k, &k->A, k->joint_X[r]);
+    rest[r] = own[k->n];
+    if (weight < 1.0) {
+      const int violated = add(k, dot(k, before + r * width, k->v), before[r * width + k->n]);
+      const int rate = sub(k, dot(k, own, k->v), mul(k, k->some, violated));
+      rest[r] =
+          mul(k, number(k, 1.0 / weight), add(k, mul(k, number(k, 1.0 - weight), rate), own[k->n]));
+    }
+  }
+  for (int i = 0; i < k->nj * k->nj && !k->l.failed; i++) {
+    k->joints.L[i] = dot(k, k->joint_G[i / k->nj], k->joint_X[i % k->nj]);
+  }
+  if (!k->l.failed) {
+    saltusi_kernel_eliminate(k, &k->joints);
+    hold_joints(k, rest, k->held);
   }
 }
 
 void saltusi_kernel_rows(saltusi_kernel_writer* k, int c, int count, int t, const int* q,
                          int G[2][DIM], int b[2]) {
   assert(k != NULL && c >= 0 && c < k->nc && count <= 2);
-  const saltusi_formula_rows* rows = &k->m->contacts[c];
-  const int* given =
-      rows->fixed == NULL ? saltusi_kernel_nodes(k, &rows->program, t, q, k->v) : NULL;
+  const saltusi_line_state at = saltusi_kernel_at(k, t, q, k->v);
+  const int* rows = saltusi_model_rows(&k->equations, &at, &k->m->contacts[c], count);
   for (int r = 0; r < count && !k->l.failed; r++) {
-    for (int i = 0; i < k->n; i++) {
-      G[r][i] = number(k, 0.0);
-    }
-    for (int j = 0; j < rows->width; j++) {
-      const int at = r * rows->width + j;
-      G[r][rows->column[j]] = given != NULL ? given[at] : number(k, rows->fixed[at]);
-    }
-    const int at = rows->count * rows->width + r;
-    b[r] = given != NULL ? given[at] : number(k, rows->fixed[at]);
+    memcpy(G[r], rows + r * (k->n + 1), (size_t)k->n * sizeof(int));
+    b[r] = rows[r * (k->n + 1) + k->n];
   }
 }
 
@@ -228,7 +277,10 @@ static void contact_nodes(saltusi_kernel_writer* k, int c, const int* w) {
                    saltusi_line_op(&k->l, SALTUSI_ABS, mul(k, x->G[r][i], change[i]), -1, -1));
     }
     x->pushed = r == 0 ? pushed : x->pushed;
-    saltusi_kernel_solve(k, x->X[r]);
+    saltusi_kernel_solve(k, &k->A, x->X[r]);
+    if (k->nj > 0) {
+      hold_joints(k, NULL, x->X[r]);
+    }
     x->u0[r] = add(k, dot(k, G0[r], k->v), b0[r]);
     const int e = r == 0 ? k->e_N[c] : k->e_T[c];
     const int rests = saltusi_line_op(&k->l, SALTUSI_LESS_EQUAL,
@@ -286,6 +338,46 @@ static const char* reason_of_moreau(const saltusi_kernel_def* def) {
              : NULL;
 }
 
+static bool is_alone(const saltus_scene_view* view) {
+  return view->mechanism != NULL && view->system->self == view->mechanism;
+}
+
+const saltus_formula_model* saltusi_kernel_model(const saltus_scene_view* view,
+                                                 saltus_formula_model* alone) {
+  assert(view != NULL && alone != NULL);
+  *alone = (saltus_formula_model){.inner = {.system = view->system}};
+  return is_alone(view) ? alone : view->system->self;
+}
+
+const saltus_observables* saltusi_kernel_observables(const saltus_scene_view* view) {
+  assert(view != NULL);
+  const saltus_observables* all = view->observables;
+  return all != NULL && view->mechanism != NULL ? saltusi_observe_bodies_own(all) : all;
+}
+
+/* Bodies and joints; NULL: none of them is a reason. */
+static const char* reason_of_bodies(const saltus_scene_view* view, bool event) {
+  const saltus_system* sys = view->system;
+  if (view->flexible != NULL || view->tree != NULL) {
+    return "flexible bodies and joint coordinates are not compiled";
+  }
+  if (event && (view->mechanism != NULL || sys->dims.nj > 0)) {
+    return "bodies and joints are compiled for moreau-jean alone";
+  }
+  const char* why = view->mechanism != NULL ? saltusi_body_lines_reason(view->mechanism) : NULL;
+  if (why != NULL) {
+    return why;
+  }
+  if (view->mechanism != NULL && !is_alone(view) &&
+      ((const saltus_formula_model*)sys->self)->inner.first > 0) {
+    return "bodies together with coordinates by formula are not compiled";
+  }
+  return sys->dry_count > 0 || sys->set_valued != NULL ||
+                 (sys->structure != NULL && view->mechanism == NULL)
+             ? "friction of coordinates and large systems are not compiled"
+             : NULL;
+}
+
 bool saltusi_kernel_has_events(const saltus_run_settings* settings) {
   assert(settings != NULL);
   const char* name = settings->scheme->name;
@@ -295,14 +387,12 @@ bool saltusi_kernel_has_events(const saltus_run_settings* settings) {
 static const char* find_reason(const saltusi_kernel_def* def) {
   const saltus_system* sys = def->view->system;
   const bool event = saltusi_kernel_has_events(def->settings);
-  if (def->view->mechanism != NULL) {
-    return "scenes with bodies are not compiled";
+  const char* bodies = reason_of_bodies(def->view, event);
+  if (bodies != NULL) {
+    return bodies;
   }
-  if (sys->dims.nj > 0 || sys->dry_count > 0 || sys->structure != NULL || sys->set_valued != NULL) {
-    return "joints, friction of coordinates and large systems are not compiled";
-  }
-  if (sys->dims.nc > CONTACTS || sys->dims.nv > DIM) {
-    return "up to 8 contacts and 12 coordinates are compiled";
+  if (sys->dims.nc > CONTACTS || sys->dims.nv > DIM || sys->dims.nj > JOINTS) {
+    return "up to 8 contacts, 18 coordinates and 16 rows of joints are compiled";
   }
   if (def->view->observables != NULL && (def->view->observables->switching != NULL)) {
     return "scenes whose events set inputs are not compiled";
@@ -319,8 +409,13 @@ static bool is_fixed(const saltusi_kernel_writer* k, int node) {
 /* Whether one linear problem is the step: constant mass, forces linear in q and v, constant rows. */
 static bool is_linear(saltusi_kernel_writer* k) {
   const saltusi_program* programs[] = {&k->m->mass, &k->m->force_v, &k->m->force_q};
-  const bool constant = (k->sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || k->nc == 0;
+  const bool constant = (k->sys->traits & SALTUS_CONSTANT_NORMALS) != 0 || k->nc + k->nj == 0;
   bool linear = k->o->iterate == 1 || constant;
+  if (saltusi_model_mechanism(k->m) != NULL) {
+    const unsigned forces = SALTUS_LINEAR_FORCE | SALTUS_FREE_FORCE;
+    return linear && (k->o->iterate == 1 || ((k->sys->traits & SALTUS_CONSTANT_MASS) != 0 &&
+                                             (k->sys->traits & forces) != 0));
+  }
   for (int p = 0; p < 3 && k->o->iterate != 1; p++) {
     const int* nodes = saltusi_kernel_nodes(k, programs[p], k->t, k->q, k->v);
     for (int i = 0; i < k->n * k->n && !k->l.failed; i++) {
@@ -336,7 +431,7 @@ static void make_leaves(saltusi_kernel_writer* k, bool arrays) {
   const saltus_scene_view* view = k->def->view;
   const saltus_formula_model* m = k->m;
   const int own = view->input_count - k->layout.axes;
-  k->u = SALTUSI_TAKE(&k->pool, int, view->input_count + 1);
+  k->u = SALTUSI_TAKE(&k->pool, int, view->input_count + LOADS + 1);
   k->mu = SALTUSI_TAKE(&k->pool, int, 3 * k->nc + 1);
   if (k->pool.failed) {
     k->l.failed = true;
@@ -345,8 +440,11 @@ static void make_leaves(saltusi_kernel_writer* k, bool arrays) {
   k->e_N = k->mu + k->nc;
   k->e_T = k->e_N + k->nc;
   for (int i = 0; i < view->input_count; i++) {
-    k->u[i] = i < own ? number(k, m->force.inputs[i])
+    k->u[i] = i < own ? number(k, k->def->inputs[i])
                       : saltusi_line_leaf(&k->l, u, i - own, SALTUSI_LINE_MEMBER);
+  }
+  for (int i = 0; i < LOADS; i++) {
+    k->u[view->input_count + i] = number(k, NAN);
   }
   for (int c = 0; c < k->nc; c++) {
     const saltus_contact_law* law = &k->sys->laws[c];
@@ -359,6 +457,8 @@ static void make_leaves(saltusi_kernel_writer* k, bool arrays) {
     }
   }
   k->t = saltusi_line_leaf(&k->l, "t", -1, SALTUSI_LINE_STEP);
+  k->some =
+      k->nc > 0 ? saltusi_line_leaf(&k->l, "any_active", -1, SALTUSI_LINE_STEP) : number(k, 0.0);
   for (int i = 0; i < k->n; i++) {
     k->q[i] = saltusi_line_leaf(&k->l, q, i, SALTUSI_LINE_STEP);
     k->v[i] = saltusi_line_leaf(&k->l, v, i, SALTUSI_LINE_STEP);
@@ -371,6 +471,7 @@ static void make_step(saltusi_kernel_writer* k) {
   k->once = is_linear(k);
   approach(k);
   linearize(k, k->once ? k->v : k->w);
+  joint_nodes(k, k->once ? k->v : k->w);
   for (int c = 0; c < k->nc && !k->l.failed; c++) {
     contact_nodes(k, c, k->once ? k->v : k->w);
   }
@@ -385,13 +486,15 @@ saltus_status saltusi_kernel_write(const saltusi_kernel_def* def, saltusi_bytes*
   }
   const saltus_system* sys = def->view->system;
   const bool event = saltusi_kernel_has_events(def->settings);
+  saltus_formula_model alone;
   saltusi_kernel_writer k = {.def = def,
                              .o = def->settings->options,
                              .sys = sys,
-                             .m = sys->self,
+                             .m = saltusi_kernel_model(def->view, &alone),
                              .out = source,
                              .n = sys->dims.nv,
                              .nc = sys->dims.nc,
+                             .nj = sys->dims.nj,
                              .pool = saltusi_pool_over(NULL)};
   k.layout = *layout; /* axes is given */
   k.layout.inputs = layout->axes + 3 * k.nc;
@@ -405,6 +508,7 @@ saltus_status saltusi_kernel_write(const saltusi_kernel_def* def, saltusi_bytes*
   saltusi_lines_start(&k.l, source->memory, false);
   k.l.forms = forms;
   k.l.type = "R";
+  k.equations = (saltusi_model_lines){.lines = &k.l, .pool = &k.pool, .sys = sys, .m = k.m};
   make_leaves(&k, event);
   if (!event && !k.l.failed) {
     make_step(&k);

@@ -11,11 +11,17 @@
 #ifndef SALTUSI_SWEEP_KERNEL_H
 #define SALTUSI_SWEEP_KERNEL_H
 
+#include "model/formula_model.h"
 #include "report/bytes.h"
 #include "saltus/run.h"
 #include "sweep/measure.h"
 
-enum { SALTUSI_KERNEL_CONTACTS = 8, SALTUSI_KERNEL_VELOCITIES = 12, SALTUSI_KERNEL_LAWS = 3 };
+enum {
+  SALTUSI_KERNEL_CONTACTS = 8,
+  SALTUSI_KERNEL_VELOCITIES = 18,
+  SALTUSI_KERNEL_JOINTS = 16,
+  SALTUSI_KERNEL_LAWS = 3
+};
 
 /* Rows of members with a tolerance: t, step, bound of the step, closed contact, located event with its step, bracket and
  * iterations, trial steps; then accelerations. */
@@ -37,9 +43,16 @@ typedef struct saltusi_kernel_layout {
 
 typedef struct saltusi_kernel_def {
   const saltus_scene_view* view; /* of a scene whose inputs are the axes */
+  const double* inputs;          /* at the start */
   const saltus_run_settings* settings;
   const saltusi_measures* measures; /* bound */
 } saltusi_kernel_def;
+
+/* The model of a scene; `alone` holds that of bodies without formulas. */
+const saltus_formula_model* saltusi_kernel_model(const saltus_scene_view* view,
+                                                 saltus_formula_model* alone);
+/* Outputs by formulas; NULL: none. */
+const saltus_observables* saltusi_kernel_observables(const saltus_scene_view* view);
 
 /* Whether members are integrated to a tolerance. */
 bool saltusi_kernel_has_events(const saltus_run_settings* settings);

@@ -66,13 +66,20 @@ static int contact_roots(const saltusi_kernel_writer* k, int c, int* roots) {
   return count;
 }
 
-/* Nodes of A, its factors and v_free. */
+/* Nodes of the factors and of v_free. */
+enum { MATRIX_ROOTS = 4 * DIM + 2 * JOINTS };
+
 static int matrix_roots(const saltusi_kernel_writer* k, int* roots) {
   int count = 0;
   for (int i = 0; i < k->n; i++) {
     roots[count++] = k->free[i];
-    roots[count++] = k->inverse[i];
-    roots[count++] = k->pivot_of[i];
+    roots[count++] = k->held[i];
+    roots[count++] = k->A.inverse[i];
+    roots[count++] = k->A.pivot_of[i];
+  }
+  for (int r = 0; r < k->nj; r++) {
+    roots[count++] = k->joints.inverse[r];
+    roots[count++] = k->joints.pivot_of[r];
   }
   return count;
 }
@@ -294,10 +301,13 @@ static void put_contact_problem(saltusi_kernel_writer* k, const char* lanes) {
 }
 
 static void put_pivots(saltusi_kernel_writer* k) {
-  for (int i = 0; i < k->n; i++) {
-    if (k->l.nodes[k->inverse[i]].op != SALTUSI_CONSTANT) {
-      put_value(k, "      bad = bad | NOT(ABS(", k->inverse[i], " * ");
-      put_value(k, "K(", k->pivot_of[i], ")) < 1e10);\n");
+  const saltusi_kernel_factors* const all[] = {&k->A, &k->joints};
+  for (int f = 0; f < 2; f++) {
+    for (int i = 0; i < all[f]->n; i++) {
+      if (k->l.nodes[all[f]->inverse[i]].op != SALTUSI_CONSTANT) {
+        put_value(k, "      bad = bad | NOT(ABS(", all[f]->inverse[i], " * ");
+        put_value(k, "K(", all[f]->pivot_of[i], ")) < 1e10);\n");
+      }
     }
   }
 }
@@ -326,7 +336,8 @@ static void put_active(saltusi_kernel_writer* k) {
   for (int c = 1; c < k->nc; c++) {
     put(k, "      active = active + SEL(act%d, K(1.0), K(0.0));\n", c);
   }
-  put(k, "      const B several = active > 1.0;\n      (void)several;\n");
+  put(k, "      const B several = active > 1.0;\n      const R any_active = SEL(some, K(1.0), "
+         "K(0.0));\n      (void)several, (void)any_active;\n");
   for (int c = 0; c < k->nc; c++) {
     put(k,
         "      R pn%d = K(0.0), pt%d = K(0.0);\n      B hit%d = pn%d > 1.0;\n      (void)pt%d;\n",
@@ -337,7 +348,7 @@ static void put_active(saltusi_kernel_writer* k) {
 static void put_free(saltusi_kernel_writer* k, const char* indent) {
   for (int i = 0; i < k->n; i++) {
     put(k, "%sR z%d = K(", indent, i);
-    put_value(k, "", k->free[i], ");\n");
+    put_value(k, "", k->held[i], ");\n");
   }
 }
 
@@ -364,7 +375,7 @@ static void put_newton_end(saltusi_kernel_writer* k) {
 }
 
 static void put_step(saltusi_kernel_writer* k) {
-  int roots[3 * DIM + 2 * CONTACTS];
+  int roots[MATRIX_ROOTS];
   const int count = matrix_roots(k, roots);
   int near[2 * CONTACTS];
   for (int c = 0; c < k->nc; c++) {
@@ -372,10 +383,10 @@ static void put_step(saltusi_kernel_writer* k) {
     near[2 * c + 1] = k->o->gamma != 0.0 ? k->rate[c] : k->gap[c];
   }
   write_roots(k, near, 2 * k->nc, ALL_CLASSES, IN_STEP, "      ");
-  write_roots(k, roots, count, SALTUSI_LINE_MEMBER | SALTUSI_LINE_STEP, IN_STEP, "      ");
   if (k->nc > 0) {
     put_active(k);
   }
+  write_roots(k, roots, count, SALTUSI_LINE_MEMBER | SALTUSI_LINE_STEP, IN_STEP, "      ");
   if (k->once) {
     put_pivots(k);
     put_free(k, "      ");
@@ -448,7 +459,7 @@ static void put_event(saltusi_kernel_writer* k, int i, const saltusi_item* item)
 
 int saltusi_kernel_output(const saltusi_kernel_writer* k, const saltusi_item* item) {
   assert(k != NULL && item != NULL);
-  const saltus_observables* o = k->def->view->observables;
+  const saltus_observables* o = saltusi_kernel_observables(k->def->view);
   char name[200];
   saltusi_item_label(item, name, sizeof name);
   for (int i = 0; o != NULL && i < o->output_count; i++) {
@@ -510,9 +521,9 @@ void saltusi_kernel_text(saltusi_kernel_writer* k) {
   assert(k != NULL && k->out != NULL);
   const saltus_run_settings* s = k->def->settings;
   const double theta = k->o->theta;
-  const saltus_observables* o = k->def->view->observables;
+  const saltus_observables* o = saltusi_kernel_observables(k->def->view);
   const saltusi_program* p = o != NULL ? saltusi_formula_observer_outputs(o->self) : NULL;
-  int a[DIM], b[DIM], roots[3 * DIM];
+  int a[DIM], b[DIM], roots[MATRIX_ROOTS];
   for (int i = 0; i < k->n; i++) {
     a[i] = saltusi_line_leaf(&k->l, "a", i, SALTUSI_LINE_STEP);
     b[i] = saltusi_line_leaf(&k->l, "b", i, SALTUSI_LINE_STEP);

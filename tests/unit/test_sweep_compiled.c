@@ -43,6 +43,27 @@ static const char box[] =
     "e}\n"
     "simulate: {until: 2, scheme: moreau-jean, step: 0.001}\n";
 
+/* Two bodies at revolute joints: a drive by a formula, a force at a point, and a tip that strikes and slides on the floor. */
+static const char arm[] =
+    "saltus: 1\n"
+    "parameters: {k: 6, w: 5, c: 0.2, mu: 0.3, e: 0.4, floor: 0.7}\n"
+    "world: {dimension: 2, gravity: [0, -9.81]}\n"
+    "bodies:\n"
+    "  upper: {mass: 1, inertia: 0.1, position: [0.5, 1.2]}\n"
+    "  lower: {mass: 0.5, inertia: 0.05, position: [1.4, 1.2]}\n"
+    "markers:\n"
+    "  base: {point: [0, 1.2]}\n"
+    "  root: {body: upper, point: [-0.5, 0]}\n"
+    "  elbow: {body: upper, point: [0.5, 0]}\n"
+    "  knee: {body: lower, point: [-0.4, 0]}\n"
+    "  tip: {body: lower, point: [0.4, 0]}\n"
+    "joints:\n"
+    "  - {name: shoulder, type: revolute, between: [base, root], actuator: \"k*sin(w*t)\"}\n"
+    "  - {name: bend, type: revolute, between: [elbow, knee]}\n"
+    "forces: [{name: air, at: tip, force: [\"-c*tip.x'\", \"-c*tip.y'\"]}]\n"
+    "contacts: [{name: ground, gap: tip.y - floor, slip: tip.x, friction: mu, restitution: e}]\n"
+    "simulate: {until: 1, scheme: moreau-jean, step: 0.001}\n";
+
 typedef struct table {
   saltus_status status;
   double values[MOST * COLUMNS];
@@ -129,7 +150,7 @@ static saltus_sweep_def def_of(const sweep_case* c, saltus_run_def* run, char pa
   for (; def.measure_count < 4 && c->measures[def.measure_count] != NULL; def.measure_count++) {
   }
   def.run = run;
-  def.samples = saltus_test_long() ? 12500 : 24; /* 10^5 over eight scenes */
+  def.samples = saltus_test_long() ? 10000 : 24; /* 10^5 over ten scenes */
   def.threads = 2;
   return def;
 }
@@ -181,6 +202,20 @@ static const sweep_case cases[] = {
      0},
     {"pendulum-wall", NULL, {"g~uniform(9, 10)"}, {"max(q1)", "n=count(impact)"}, 1e-3, 1.0, 0},
     {"forced-ball", NULL, {"q~uniform(0, 0.5)"}, {"max(q)", "integral(q^2)"}, 1e-3, 3.0, 0},
+    {"double-pendulum",
+     NULL,
+     {"g~uniform(9.5, 10)", "L~uniform(0.9, 1.1)", "e=0.1,0.5"},
+     {"max(x1)", "n=count(impact)", "last(y2)", "min(gap of upper bob)"},
+     5e-4,
+     1.5,
+     0},
+    {"arm",
+     arm,
+     {"k~uniform(5, 7)", "mu~uniform(0.2, 0.4)", "floor~uniform(0.6, 0.7)"},
+     {"max(lower.angle)", "n=count(impact)", "last(tip.x)", "mean(upper.angle)"},
+     0.0,
+     0.0,
+     0},
     {"polar-wall",
      NULL,
      {"k~uniform(90, 110)", "mu~uniform(0.1, 0.3)"},
@@ -500,8 +535,9 @@ static void other_scenes_are_refused_or_interpreted(void** state) {
     sweep_case c;
     const char* says;
   } wrong[] = {
-      {{"bodies-pendulum", NULL, {"g=9,10"}, {"n=count(impact)"}, 1e-3, 0.01, 0}, ""},
-      {{"double-pendulum", NULL, {"g=9,10"}, {"n=count(impact)"}, 1e-3, 0.01, 0}, ""},
+      {{"", arm, {"mu=0.2,0.3"}, {"max(shoulder.force.x)"}, 0.0, 0.1, 0}, "measures"},
+      {{"", arm, {"upper.y=1.2,1.3"}, {"n=count(impact)"}, 0.0, 0.1, 0}, "starts of bodies"},
+      {{"machine-press", NULL, {"mu=0.2,0.3"}, {"n=count(impact)"}, 1e-3, 0.01, 0}, ""},
       {{"", oscillator, {"e=0.5,0.8"}, {"sum(impulse of stop)"}, 0.0, 0.1, 0}, "measures"},
       {{"", oscillator, {"e=0.5,0.8"}, {"max(atan(x))"}, 0.0, 0.1, 0}, "function"},
   };
