@@ -320,7 +320,9 @@ static const cli_option sweep_options[] = {
     {"--shard", "I/N", "computes part I of N, for job arrays; saltus merge combines the parts",
      false},
     {"--backend", "NAME",
-     "interpreter, c (members compiled by $CC or cc), opencl, cuda, or auto: where possible",
+     "interpreter, c (members compiled by $CC or cc), opencl, cuda, or auto: where possible; "
+     "c-fast, "
+     "opencl-fast, cuda-fast contract products and sums",
      false},
     {"--devices", "LIST", "devices of opencl and cuda, as in 0,2; default: all", false},
     {"--restart", NULL, "discards the table of an earlier sweep and starts again", false},

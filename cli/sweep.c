@@ -399,7 +399,10 @@ static int finish(sweep_job* j, int code, const char* path) {
     printf("compiled; %lld of %lld runs by the interpreter\n", j->view->returned,
            j->done - j->already);
     if (j->view->compared > 0) {
-      printf("%lld runs compared with adaptive; largest difference %.3g tolerances\n",
+      printf(j->view->in_tolerances
+                 ? "%lld runs compared with adaptive; largest difference %.3g tolerances\n"
+                 : "%lld runs compared with the interpreter; largest difference %.3g of max(1, "
+                   "|value|)\n",
              j->view->compared, j->view->difference);
     }
   }

@@ -57,7 +57,8 @@ typedef struct saltus_sweep_def {
   const saltus_allocator* allocator;
   /* "interpreter" or NULL; "c", "opencl", "cuda": members are compiled, SALTUS_ERR_UNSUPPORTED where that is not possible;
    * "auto": compiled where possible, with a note where not. "c:1", "c:4", "c:8": lanes. All lanes and devices give the
-   * same bits, which differ from those of the interpreter by rounding. */
+   * same bits, which differ from those of the interpreter by rounding. "c-fast", "opencl-fast", "cuda-fast" contract
+   * products and sums: bits depend on the processor, and a sample is compared. */
   const char* backend;
   const char* compiler; /* of C, for "c" and "auto"; NULL: cc */
   const char* cache;    /* folder that keeps compiled kernels; NULL: none */
@@ -80,8 +81,9 @@ typedef struct saltus_sweep_view {
   long long returned; /* members of a compiled sweep that the interpreter computed, so far */
   bool compiled;
   long long
-      compared; /* compiled members of schemes with a tolerance that were compared with adaptive, so far */
-  double difference; /* largest difference of their measures, in tolerances */
+      compared; /* compiled members compared so far: with a tolerance with adaptive, of "-fast" with the interpreter */
+  double difference;  /* largest difference of their measures */
+  bool in_tolerances; /* of the difference; false: relative to max(1, |value|) */
 } saltus_sweep_view;
 
 typedef struct saltus_sweep saltus_sweep;

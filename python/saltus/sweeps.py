@@ -106,7 +106,8 @@ def sweep(model: Union[Model, str, os.PathLike[str]], axes: Mapping[str, Any],
         number of threads, default all processors; the results do not depend on it
     backend
         "interpreter" (default), "c", "opencl", "cuda": members compiled for the processor or for devices; "auto": where
-        possible. `devices` are numbers of devices, default all
+        possible; "c-fast", "opencl-fast", "cuda-fast": products and sums are contracted, and a sample is compared.
+        `devices` are numbers of devices, default all
 
     Failed runs have rows, too. Ctrl-C raises `Interrupted`, whose `solution` is the partial table.
 

@@ -33,6 +33,7 @@ int* saltusi_model_program(const saltusi_model_lines* x, const saltusi_line_stat
 }
 
 int* saltusi_model_mass(const saltusi_model_lines* x, const saltusi_line_state* at) {
+  assert(x != NULL && x->sys->dims.nv > 0 && at != NULL);
   const saltus_mechanism* bodies = saltusi_model_mechanism(x->m);
   if (bodies == NULL) {
     return saltusi_model_program(x, at, &x->m->mass);
@@ -45,6 +46,7 @@ int* saltusi_model_mass(const saltusi_model_lines* x, const saltusi_line_state* 
 }
 
 int* saltusi_model_force(const saltusi_model_lines* x, const saltusi_line_state* at) {
+  assert(x != NULL && at != NULL && at->q != NULL);
   const saltus_mechanism* bodies = saltusi_model_mechanism(x->m);
   if (bodies == NULL) {
     return saltusi_model_program(x, at, &x->m->force);
@@ -85,6 +87,7 @@ static void add_blocks(const saltusi_model_lines* x, int factor, const int* valu
 /* Bodies: forces along rows, then formulas, as blocks() in formula_compose.c. */
 int* saltusi_model_matrix(const saltusi_model_lines* x, const saltusi_line_state* at,
                           const double* factors, const int* M) {
+  assert(x != NULL && at != NULL && factors[0] <= 0.0 && factors[1] <= 0.0 && M != NULL);
   const saltus_mechanism* bodies = saltusi_model_mechanism(x->m);
   const bool forces = (x->sys->traits & SALTUS_FREE_FORCE) == 0;
   const int all = x->sys->dims.nv * x->sys->dims.nv;
@@ -134,6 +137,7 @@ int* saltusi_model_rows(const saltusi_model_lines* x, const saltusi_line_state* 
 }
 
 int* saltusi_model_joints(const saltusi_model_lines* x, const saltusi_line_state* at) {
+  assert(x != NULL && at != NULL && x->sys->dims.nj >= 0);
   const saltus_mechanism* bodies = saltusi_model_mechanism(x->m);
   const int nj = x->sys->dims.nj, width = x->sys->dims.nv + 1;
   int* out = saltusi_model_take(x, nj * width);

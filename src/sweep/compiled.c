@@ -74,7 +74,7 @@ static saltus_status refuse(const saltusi_compiled_def* def, const char* why) {
 
 #if HAS_COMPILER
 
-static int lanes_of(int wanted, const char** flags) {
+static int lanes_of(int wanted, bool fast, const char** flags) {
   int lanes = wanted;
   *flags = "-O2";
 #if defined(__x86_64__)
@@ -82,7 +82,9 @@ static int lanes_of(int wanted, const char** flags) {
                     __builtin_cpu_supports("avx512vl");
   const bool middle = __builtin_cpu_supports("avx2");
   lanes = lanes > 0 ? lanes : wide ? 8 : middle ? 4 : 1;
-  *flags = wide ? "-mavx512f -mavx512dq -mavx512vl" : middle ? "-mavx2" : "-O2";
+  *flags = wide     ? "-mavx512f -mavx512dq -mavx512vl"
+           : middle ? (fast && __builtin_cpu_supports("fma") ? "-mavx2 -mfma" : "-mavx2")
+                    : "-O2";
 #endif
   return lanes > 0 ? lanes : 1;
 }
@@ -90,8 +92,9 @@ static int lanes_of(int wanted, const char** flags) {
 extern char** environ;
 
 /* Runs the compiler without output. */
-static bool compile(const char* compiler, const char* flags, int lanes, const char* source,
-                    const char* library) {
+static bool compile(const saltusi_compiled_def* def, const char* flags, int lanes,
+                    const char* source, const char* library) {
+  const char* compiler = def->compiler;
   char wide[3][32] = {"-O2", "-O2", "-O2"}, define[32];
   (void)sscanf(flags, "%31s %31s %31s", wide[0], wide[1], wide[2]);
   snprintf(define, sizeof define, "-DLANES=%d", lanes);
@@ -101,7 +104,7 @@ static bool compile(const char* compiler, const char* flags, int lanes, const ch
                                    "-w",
                                    "-fPIC",
                                    "-shared",
-                                   "-ffp-contract=off",
+                                   def->fast ? "-ffp-contract=fast" : "-ffp-contract=off",
                                    "-fno-math-errno",
                                    "-fno-trapping-math",
                                    wide[0],
@@ -140,7 +143,7 @@ static bool write_file(const char* path, const saltusi_bytes* bytes) {
 static const char* load(saltusi_compiled* c, const saltusi_bytes* source) {
   const saltusi_compiled_def* def = &c->def;
   const char* flags;
-  const int lanes = lanes_of(def->lanes, &flags);
+  const int lanes = lanes_of(def->lanes, def->fast, &flags);
   uint64_t hash = saltusi_hash(SALTUSI_HASH_START, source->at, source->count);
   hash = saltusi_hash(hash, flags, strlen(flags));
   hash = saltusi_hash(hash, def->compiler, strlen(def->compiler));
@@ -157,7 +160,7 @@ static const char* load(saltusi_compiled* c, const saltusi_bytes* source) {
   if (c->library == NULL) {
     snprintf(text, sizeof text, "%s/kernel.c", folder);
     snprintf(library, sizeof library, "%s/kernel.so", folder);
-    good = write_file(text, source) && compile(def->compiler, flags, lanes, text, library);
+    good = write_file(text, source) && compile(def, flags, lanes, text, library);
     c->library = good ? dlopen(library, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (c->library != NULL && def->cache != NULL) {
       (void)rename(library, kept);
@@ -212,7 +215,8 @@ static const char* load_devices(saltusi_compiled* c, saltusi_bytes* source) {
   const char* why = choose_devices(&c->def, numbers, &count);
   saltusi_bytes_add(source, "", 1);
   for (int i = 0; i < count && why == NULL; i++) {
-    why = saltusi_device_open(c->def.device, numbers[i], (const char*)source->at, &c->devices[i]);
+    why = saltusi_device_open(c->def.device, numbers[i], (const char*)source->at, c->def.fast,
+                              &c->devices[i]);
     c->device_count += why == NULL;
   }
   return why;
@@ -620,6 +624,9 @@ static saltus_status make_kernel(saltusi_compiled* c) {
     return SALTUS_ERR_MEMORY;
   }
   saltus_scene_inputs(c->scene, inputs);
+  if (c->def.fast) {
+    saltusi_bytes_text(&source, "#define FAST 1\n");
+  }
   c->model = saltusi_kernel_model(view, &c->alone);
   const saltusi_kernel_def kernel = {
       .view = view, .inputs = inputs, .settings = &c->settings, .measures = c->def.measures};

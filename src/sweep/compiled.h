@@ -22,6 +22,7 @@ typedef struct saltusi_compiled_def {
   int axis_count;
   int lanes;                  /* 1, 4 or 8; 0: as wide as the processor's vectors */
   saltusi_device_kind device; /* none: the C compiler */
+  bool fast;                  /* products and sums are contracted: bits depend on the backend */
   const char* devices;        /* their numbers, "0,2"; NULL: all */
   int process;                /* one of several that share the devices, from 0 on; -1: alone */
   const char* compiler;       /* name or path of a C compiler */

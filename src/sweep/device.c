@@ -218,7 +218,8 @@ static bool launch_opencl(saltusi_device* d, long n, double first, long steps) {
 
 /* ---- CUDA ---- */
 
-const char* saltusi_device_cubin(const char* source, int capability, saltusi_bytes* cubin) {
+const char* saltusi_device_cubin(const char* source, int capability, bool fast,
+                                 saltusi_bytes* cubin) {
   assert(source != NULL && cubin != NULL);
   nvrtc f;
   if (!resolve_nvrtc(&f, nvrtc_names)) {
@@ -226,7 +227,7 @@ const char* saltusi_device_cubin(const char* source, int capability, saltusi_byt
   }
   char target[32];
   snprintf(target, sizeof target, "--gpu-architecture=sm_%d", capability);
-  const char* const options[] = {target, "-fmad=false", "-DLANES=1"};
+  const char* const options[] = {target, fast ? "-fmad=true" : "-fmad=false", "-DLANES=1"};
   void* program = NULL;
   size_t size = 0;
   if (f.nvrtcCreateProgram(&program, source, "kernel.cu", 0, NULL, NULL) != 0) {
@@ -246,7 +247,7 @@ static int count_cuda(const cuda* f) {
   return f->cuInit(0) == 0 && f->cuDeviceGetCount(&count) == 0 ? count : 0;
 }
 
-static const char* open_cuda(saltusi_device* d, int number, const char* source) {
+static const char* open_cuda(saltusi_device* d, int number, const char* source, bool fast) {
   enum { MAJOR = 75, MINOR = 76 };
   int major = 0, minor = 0;
   if (!resolve_cuda(&d->cu, cuda_names)) {
@@ -265,7 +266,7 @@ static const char* open_cuda(saltusi_device* d, int number, const char* source) 
   }
   const saltus_allocator memory = saltus_allocator_default();
   saltusi_bytes cubin = {.memory = &memory};
-  const char* why = saltusi_device_cubin(source, 10 * major + minor, &cubin);
+  const char* why = saltusi_device_cubin(source, 10 * major + minor, fast, &cubin);
   if (why == NULL && (d->cu.cuModuleLoadData(&d->module, cubin.at) != 0 ||
                       d->cu.cuModuleGetFunction(&d->function, d->module, "saltus_members") != 0)) {
     why = "the CUDA kernel cannot be loaded";
@@ -325,7 +326,7 @@ int saltusi_device_count(saltusi_device_kind kind) {
                                        : 0;
 }
 
-const char* saltusi_device_open(saltusi_device_kind kind, int number, const char* source,
+const char* saltusi_device_open(saltusi_device_kind kind, int number, const char* source, bool fast,
                                 saltusi_device** out) {
   assert(number >= 0 && source != NULL && out != NULL);
   const saltus_allocator memory = saltus_allocator_default();
@@ -337,8 +338,8 @@ const char* saltusi_device_open(saltusi_device_kind kind, int number, const char
   }
   *d = (saltusi_device){.kind = kind, .room = room};
   (void)pthread_mutex_init(&d->mutex, NULL);
-  const char* why =
-      kind == SALTUSI_DEVICE_OPENCL ? open_opencl(d, number, source) : open_cuda(d, number, source);
+  const char* why = kind == SALTUSI_DEVICE_OPENCL ? open_opencl(d, number, source)
+                                                  : open_cuda(d, number, source, fast);
   if (why != NULL) {
     saltusi_device_close(d);
     return why;
@@ -425,7 +426,7 @@ int saltusi_device_count(saltusi_device_kind kind) {
   return 0;
 }
 
-const char* saltusi_device_open(saltusi_device_kind kind, int number, const char* source,
+const char* saltusi_device_open(saltusi_device_kind kind, int number, const char* source, bool fast,
                                 saltusi_device** out) {
   assert(source != NULL && out != NULL);
   (void)kind, (void)number, (void)source;
@@ -442,7 +443,8 @@ saltus_status saltusi_device_run(saltusi_device* device, const saltusi_device_wo
   return SALTUS_ERR_UNSUPPORTED;
 }
 
-const char* saltusi_device_cubin(const char* source, int capability, saltusi_bytes* cubin) {
+const char* saltusi_device_cubin(const char* source, int capability, bool fast,
+                                 saltusi_bytes* cubin) {
   (void)source, (void)capability, (void)cubin;
   return "this system loads no libraries at run time";
 }

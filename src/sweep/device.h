@@ -29,8 +29,9 @@ typedef struct saltusi_device_work {
   const volatile int* cancel; /* NULL: none */
 } saltusi_device_work;
 
-/* Compiles the source for device `number` of those with double precision. NULL, or the reason why not. */
-const char* saltusi_device_open(saltusi_device_kind kind, int number, const char* source,
+/* Compiles the source for device `number` of those with double precision; fast: products and sums are contracted, the
+ * source says FAST. NULL, or the reason why not. */
+const char* saltusi_device_open(saltusi_device_kind kind, int number, const char* source, bool fast,
                                 saltusi_device** out);
 void saltusi_device_close(saltusi_device* device);
 
@@ -42,6 +43,7 @@ int saltusi_device_count(saltusi_device_kind kind);
 saltus_status saltusi_device_run(saltusi_device* device, const saltusi_device_work* work);
 
 /* The source compiled by NVRTC for a compute capability of 10 major + minor. NULL, or the reason why not. */
-const char* saltusi_device_cubin(const char* source, int capability, saltusi_bytes* cubin);
+const char* saltusi_device_cubin(const char* source, int capability, bool fast,
+                                 saltusi_bytes* cubin);
 
 #endif

@@ -277,6 +277,14 @@ static void compute_group(void* context, int number) {
   saltusi_pool_free(&pool);
 }
 
+static const char fast_end[] = "-fast";
+
+/* Whether a backend contracts products and sums. */
+static bool ends_fast(const char* backend) {
+  const size_t length = backend != NULL ? strlen(backend) : 0, end = strlen(fast_end);
+  return length > end && length < 16 && strcmp(backend + length - end, fast_end) == 0;
+}
+
 /* ---- members with a tolerance are compared with the interpreter ---- */
 
 /* Of a thousand members one is compared, and at most some 1000 of a sweep. A difference of COMPARED_MOST tolerances is
@@ -289,19 +297,27 @@ static bool is_compared(const saltus_sweep* s, long long run) {
   return run % (each > COMPARED_EACH ? each : COMPARED_EACH) == 0;
 }
 
-/* Largest difference of measures in tolerances. */
+static bool has_tolerance(const saltus_sweep* s) {
+  return saltusi_kernel_has_events(saltusi_compiled_settings(s->compiled));
+}
+
+/* Largest difference of measures in tolerances; with a fixed step relative to max(1, |value|). */
 static double difference_of(const saltus_sweep* s, const double* have, const double* want) {
   const saltus_run_settings* own = saltusi_compiled_settings(s->compiled);
+  const bool tolerance = has_tolerance(s);
   double most = 0.0;
   for (int k = s->view.axes; k < s->view.axes + s->view.measures; k++) {
-    const double off = fabs(have[k] - want[k]) / (own->atol + own->rtol * fabs(want[k]));
+    const double unit =
+        tolerance ? own->atol + own->rtol * fabs(want[k]) : fmax(1.0, fabs(want[k]));
+    const double off = fabs(have[k] - want[k]) / unit;
     const bool equal = have[k] == want[k] || (isnan(have[k]) && isnan(want[k]));
     most = equal ? most : isnan(off) ? HUGE_VAL : fmax(most, off);
   }
   return most;
 }
 
-/* A computed row against runs of `adaptive`: to a hundredth of the tolerance, and to the tolerance where it differs. */
+/* A computed row against runs of `adaptive`: to a hundredth of the tolerance, and to the tolerance where it differs. With
+ * a fixed step against the interpreter, and its difference is reported alone. */
 static void compare_row(batch* b, int i) {
   saltus_sweep* s = b->sweep;
   const size_t columns = (size_t)s->view.axes + (size_t)s->view.measures;
@@ -316,11 +332,12 @@ static void compare_row(batch* b, int i) {
   }
   const saltus_sweep_rows own = {
       .values = values, .statuses = statuses, .reasons = reasons, .done = done};
-  compute_with(s, b->runs[i], &own, 0, exact_part);
+  const bool tolerance = has_tolerance(s);
+  compute_with(s, b->runs[i], &own, 0, tolerance ? exact_part : 0.0);
   double* have = b->rows->values + (size_t)i * columns;
   const double off = difference_of(s, have, values);
   double error = 0.0;
-  if (done[0] && statuses[0] == (int)SALTUS_OK && off > COMPARED_MOST) {
+  if (tolerance && done[0] && statuses[0] == (int)SALTUS_OK && off > COMPARED_MOST) {
     compute(s, b->runs[i], &own, 1);
     error = difference_of(s, values + columns, values);
   }
@@ -329,7 +346,7 @@ static void compare_row(batch* b, int i) {
     compute(s, b->runs[i], b->rows, i);
   } else {
     b->differences[i] = off;
-    if (off > COMPARED_MOST && !(COMPARED_MOST * error >= off)) {
+    if (tolerance && off > COMPARED_MOST && !(COMPARED_MOST * error >= off)) {
       saltusi_print(
           b->rows->reasons[i], SALTUS_SWEEP_REASON,
           "compiled: differs from adaptive by %.3g tolerances; take --backend interpreter", off);
@@ -356,10 +373,9 @@ static void compute_rest(void* context, int number) {
 /* All rows of a batch. */
 static void compute_batch(batch* b) {
   saltus_sweep* s = b->sweep;
-  const bool event =
-      s->compiled != NULL && saltusi_kernel_has_events(saltusi_compiled_settings(s->compiled));
+  const bool sampled = s->compiled != NULL && (has_tolerance(s) || ends_fast(s->def.backend));
   saltusi_pool pool = saltusi_pool_over(s->def.allocator);
-  b->differences = event ? SALTUSI_TAKE(&pool, double, b->count) : NULL;
+  b->differences = sampled ? SALTUSI_TAKE(&pool, double, b->count) : NULL;
   if (s->compiled != NULL) {
     const int group = saltusi_compiled_group(s->compiled);
     saltusi_thread_pool_run(s->team, (b->count + group - 1) / group, compute_group, b);
@@ -607,19 +623,26 @@ static uint64_t fingerprint(const saltus_sweep* s) {
   saltusi_print(text, sizeof text, "%.17g %.17g %.17g %.17g %.17g %lld %d %" PRIu64, r->step,
                 r->tol, r->rtol, r->atol, r->until, s->points.samples, (int)def->sampling,
                 def->seed);
-  return hash_text(hash_text(hash, text), s->compiled != NULL ? "compiled" : NULL);
+  const bool fast = s->compiled != NULL && ends_fast(def->backend);
+  return hash_text(hash_text(hash, text), fast                  ? "compiled, contracted"
+                                          : s->compiled != NULL ? "compiled"
+                                                                : NULL);
 }
 
 /* Lanes and device of a backend by name; false: there is no such backend. */
-static bool read_backend(const char* name, int* lanes, saltusi_device_kind* device) {
+static bool read_backend(const char* given, int* lanes, saltusi_device_kind* device, bool* fast) {
+  char name[16];
   int end = 0;
+  saltusi_print(name, sizeof name, "%.15s", given);
+  *fast = ends_fast(given);
+  name[*fast ? strlen(name) - strlen(fast_end) : strlen(name)] = '\0';
   *device = strcmp(name, "opencl") == 0 ? SALTUSI_DEVICE_OPENCL
             : strcmp(name, "cuda") == 0 ? SALTUSI_DEVICE_CUDA
                                         : SALTUSI_DEVICE_NONE;
   const bool wide = sscanf(name, "c:%d%n", lanes, &end) == 1 && name[end] == '\0' &&
                     (*lanes == 1 || *lanes == 4 || *lanes == 8);
-  return wide || *device != SALTUSI_DEVICE_NONE || strcmp(name, "c") == 0 ||
-         strcmp(name, "auto") == 0;
+  return (wide && !*fast) || *device != SALTUSI_DEVICE_NONE || strcmp(name, "c") == 0 ||
+         (strcmp(name, "auto") == 0 && !*fast);
 }
 
 /* Runs from which on `auto` takes a GPU: its kernel takes longer to compile. */
@@ -632,13 +655,14 @@ static saltus_status open_compiled(saltus_sweep* s) {
   const bool automatic = strcmp(backend, "auto") == 0;
   saltusi_device_kind device;
   int lanes = 0;
+  bool fast = false;
   if (strcmp(backend, "interpreter") == 0) {
     return SALTUS_OK;
   }
-  if (!read_backend(backend, &lanes, &device)) {
+  if (!read_backend(backend, &lanes, &device, &fast)) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
                 "sweep: backend \"%.40s\"; allowed: interpreter, auto, c, c:1, c:4, c:8, opencl, "
-                "cuda",
+                "cuda, c-fast, opencl-fast, cuda-fast",
                 backend);
     return SALTUS_ERR_INPUT;
   }
@@ -667,6 +691,7 @@ static saltus_status open_compiled(saltus_sweep* s) {
                                    .axis_count = s->points.count,
                                    .lanes = lanes,
                                    .device = device,
+                                   .fast = fast,
                                    .devices = def->devices,
                                    .process = def->processes > 1 ? def->process : -1,
                                    .compiler = def->compiler != NULL ? def->compiler : "cc",
@@ -685,6 +710,7 @@ static saltus_status open_compiled(saltus_sweep* s) {
     status = SALTUS_OK;
   }
   s->view.compiled = s->compiled != NULL;
+  s->view.in_tolerances = s->compiled != NULL && has_tolerance(s);
   return status;
 }
 

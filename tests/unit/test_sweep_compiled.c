@@ -74,6 +74,8 @@ typedef struct table {
   int columns;
   uint64_t fingerprint; /* of tables that a sweep continues */
   bool compiled;
+  long long compared;
+  double difference;
 } table;
 
 static table tables[4];
@@ -113,6 +115,8 @@ static void compute(saltus_sweep_def def, const char* backend, table* t) {
   t->returned = view->returned;
   t->columns = view->axes + view->measures;
   t->compiled = view->compiled;
+  t->compared = view->compared;
+  t->difference = view->difference;
   t->fingerprint = view->fingerprint;
   saltus_sweep_destroy(sweep);
 }
@@ -473,7 +477,7 @@ static void kernels_compile_for_gpus(void** state) {
            "ksin(load(in + at)), K(NAN)) + ktan(K(0.5)) + kexp(K(first)) + klog(K(2.0))); } }\n",
            saltusi_kernel_prelude);
   assert_true(strlen(text) + 1 < sizeof text);
-  const char* why = saltusi_device_cubin(text, 90, &cubin);
+  const char* why = saltusi_device_cubin(text, 90, false, &cubin);
   if (why != NULL && strstr(why, "libnvrtc") != NULL) {
     print_message("no NVRTC\n");
     skip();
@@ -481,6 +485,26 @@ static void kernels_compile_for_gpus(void** state) {
   assert_null(why);
   assert_true(cubin.count > 1000 && memcmp(cubin.at + 1, "ELF", 3) == 0);
   saltusi_bytes_free(&cubin);
+}
+
+/* Contracted members differ by rounding, are compared, and do not continue tables of strict ones. */
+static void fast_members_are_compared(void** state) {
+  (void)state;
+  if (!has_compiler()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char path[200];
+    saltus_run_def run;
+    const saltus_sweep_def def = def_of(&cases[i], &run, path);
+    compute(def, "c", &tables[0]);
+    compute(def, "c-fast", &tables[1]);
+    assert_int_equal(tables[1].status, SALTUS_OK);
+    print_message("%s: %g\n", cases[i].name, distance(&tables[1], &tables[0]));
+    assert_true(distance(&tables[1], &tables[0]) <= 1e-12); /* largest: 7.5e-15 */
+    assert_true(tables[1].fingerprint != tables[0].fingerprint);
+    assert_true(tables[1].compared >= 1 && tables[1].difference <= 1e-12);
+  }
 }
 
 static void missing_devices_are_refused(void** state) {
@@ -641,6 +665,7 @@ int main(void) {
       cmocka_unit_test(missed_events_are_errors_of_compared_members),
       cmocka_unit_test(devices_have_the_same_bits),
       cmocka_unit_test(kernels_compile_for_gpus),
+      cmocka_unit_test(fast_members_are_compared),
       cmocka_unit_test(missing_devices_are_refused),
       cmocka_unit_test(members_out_of_range_fail_as_in_the_interpreter),
       cmocka_unit_test(other_scenes_are_refused_or_interpreted),
