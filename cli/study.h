@@ -270,6 +270,7 @@ extern const study study_machine_arm;
 extern const study study_machine_clearance;
 extern const study study_machine_period;
 extern const study study_machine_walker;
+extern const study study_machine_torso;
 extern const study study_machine_breaker;
 extern const study study_machine_breaker_spread;
 extern const study study_machine_cradle;

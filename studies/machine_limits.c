@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * machine_limits.c - what machines tend to: the four-bar as its clearances go to zero, the cam over a hundred turns, the
- * simplest walker as its feet lose their mass.
+ * machine_limits.c - what machines tend to: the four-bar as its clearances go to zero, the cam over a hundred turns.
  */
 #include "machine_run.h"
 #include "potra_run.h"
@@ -144,123 +143,6 @@ static int run_period(const cli_args* args, study_report* report) {
   return CLI_DONE;
 }
 
-/* ---- the walker ---- */
-
-typedef struct stride {
-  double angle, rate; /* of the new leg, just behind its strike */
-  double time;        /* s, of the last step */
-  int strikes;
-} stride;
-
-/* Walks `steps` steps and looks just behind the last strike. */
-static saltus_status walk(study_report* report, const char* parameters, int steps, stride* out) {
-  const double behind = 1e-8, tol = 1e-11;
-  machine_run first = prepare("machine-walker", parameters, tol, 4.1 * steps);
-  first.least = 1e-3;
-  saltus_status status = go(report, &first);
-  const saltus_event* last =
-      status == SALTUS_OK ? machine_event(&first, SALTUS_EVENT_IMPACT, NULL, steps) : NULL;
-  const saltus_event* before = steps > 1 && last != NULL
-                                   ? machine_event(&first, SALTUS_EVENT_IMPACT, NULL, steps - 1)
-                                   : NULL;
-  if (last == NULL) {
-    machine_free(&first);
-    return status != SALTUS_OK ? status : SALTUS_ERR_INPUT;
-  }
-  const bool second = last->law == 1;
-  const double t = last->t;
-  out->time = t - (before != NULL ? before->t : 0.0);
-  machine_run run = prepare("machine-walker", parameters, tol, t + behind);
-  run.least = 1e-3;
-  status = machine_go(&run);
-  out->rate = machine_value(&run, second ? "leg2'" : "leg1'");
-  out->angle = machine_value(&run, second ? "leg2" : "leg1") - behind * out->rate;
-  out->strikes = 0;
-  for (int i = 0; i < run.event_count; i++) {
-    out->strikes += run.events[i].kind == SALTUS_EVENT_IMPACT;
-  }
-  machine_free(&first);
-  machine_free(&run);
-  return status;
-}
-
-/* Eigenvalues of the return map (angle, rate) -> (angle, rate) over one step, by central differences. */
-static saltus_status multipliers(study_report* report, double b, const stride* at, double* real,
-                                 double* imaginary) {
-  const double d = 1e-5;
-  double J[2][2];
-  for (int k = 0; k < 2; k++) {
-    stride side[2];
-    for (int s = 0; s < 2; s++) {
-      char parameters[160];
-      const double move = s == 0 ? d : -d;
-      snprintf(parameters, sizeof parameters, "b=%.17g th=%.17g w=%.17g", b,
-               at->angle + (k == 0 ? move : 0.0), at->rate + (k == 1 ? move : 0.0));
-      const saltus_status status = walk(report, parameters, 1, &side[s]);
-      if (status != SALTUS_OK) {
-        return status;
-      }
-    }
-    J[0][k] = (side[0].angle - side[1].angle) / (2.0 * d);
-    J[1][k] = (side[0].rate - side[1].rate) / (2.0 * d);
-  }
-  const double half = 0.5 * (J[0][0] + J[1][1]);
-  const double det = J[0][0] * J[1][1] - J[0][1] * J[1][0];
-  *real = half;
-  *imaginary = sqrt(fmax(0.0, det - half * half));
-  return SALTUS_OK;
-}
-
-static int run_walker(const cli_args* args, study_report* report) {
-  (void)args;
-  enum { MASSES = 3, STEPS = 40 };
-  const double angle = 0.2003109, rate = -0.1998325, time = 3.882464; /* 7 digits are printed */
-  double b[MASSES], e_angle[MASSES], e_rate[MASSES], real[MASSES], imaginary[MASSES];
-  stride at[MASSES];
-  char id[128];
-  for (int i = 0; i < MASSES; i++) {
-    char parameters[64];
-    b[i] = pow(10.0, -2 - i);
-    snprintf(parameters, sizeof parameters, "b=%.17g", b[i]);
-    saltus_status status = walk(report, parameters, STEPS, &at[i]);
-    status =
-        status == SALTUS_OK ? multipliers(report, b[i], &at[i], &real[i], &imaginary[i]) : status;
-    if (status != SALTUS_OK) {
-      return cli_exit_code(status);
-    }
-    e_angle[i] = fabs(at[i].angle - angle);
-    e_rate[i] = fabs(at[i].rate - rate);
-    snprintf(id, sizeof id, "feet of %.0e: angle of the fixed point, distance over mass", b[i]);
-    study_claim_most(report, id, e_angle[i] / b[i], 1.0);
-    snprintf(id, sizeof id, "feet of %.0e: its rate, distance over mass", b[i]);
-    study_claim_most(report, id, e_rate[i] / b[i], 1.0);
-    snprintf(id, sizeof id, "feet of %.0e: time of a step, distance over mass", b[i]);
-    study_claim_most(report, id, fabs(at[i].time - time) / b[i], 1.0);
-    snprintf(id, sizeof id, "feet of %.0e: multiplier, distance", b[i]);
-    study_claim_most(report, id, hypot(real[i] + 0.1901, imaginary[i] - 0.5576),
-                     20.0 * b[i] + 2e-4);
-    snprintf(id, sizeof id, "feet of %.0e: strikes in %d steps", b[i], (int)STEPS);
-    study_claim_range(report, id, at[i].strikes, STEPS, STEPS);
-  }
-  study_add_series(report, "fixed point", MASSES, b, e_angle, e_rate);
-  report->x_label = "mass of a foot over that of the hip";
-  report->first_label = "angle [rad]";
-  report->second_label = "rate [rad/s]";
-  /* linear in the mass: what the last two lead to */
-  study_claim_near(report, "angle, extrapolated", at[2].angle + (at[2].angle - at[1].angle) / 9.0,
-                   angle, 1e-6);
-  study_claim_near(report, "rate, extrapolated", at[2].rate + (at[2].rate - at[1].rate) / 9.0, rate,
-                   1e-6);
-  /* four digits are printed */
-  study_claim_near(report, "real part of the multipliers, extrapolated",
-                   real[2] + (real[2] - real[1]) / 9.0, -0.1901, 1e-3);
-  study_claim_near(report, "imaginary part of the multipliers, extrapolated",
-                   imaginary[2] + (imaginary[2] - imaginary[1]) / 9.0, 0.5576, 5e-4);
-  study_claim_near(report, "time of a step, extrapolated",
-                   at[2].time + (at[2].time - at[1].time) / 9.0, time, 1e-6);
-  return CLI_DONE;
-}
-
 const study study_machine_clearance = {"machine-clearance-limit",
                                        "a four-bar as its clearances go to zero",
                                        "ideal joints",
@@ -273,10 +155,3 @@ const study study_machine_period = {"machine-cam-period",
                                     false,
                                     run_period,
                                     NULL};
-const study study_machine_walker = {
-    "machine-walker",
-    "the simplest walker as its feet lose their mass",
-    "Garcia, Chatterjee, Ruina, Coleman, J. Biomech. Eng. 120 (1998)",
-    false,
-    run_walker,
-    NULL};

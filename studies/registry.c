@@ -85,6 +85,7 @@ static const study* const registry[] = {
     &study_machine_clearance,
     &study_machine_period,
     &study_machine_walker,
+    &study_machine_torso,
     &study_machine_breaker,
     &study_machine_breaker_spread,
     &study_machine_cradle,
