@@ -80,6 +80,29 @@ contacts: [{{name: floor, gap: y, slip: x, friction: {mu}}}]
                 u, v = free_u + beta, free_v + c
                 x, y = x + h * u, y + h * v
 
+    # Acary 2008, general definition (1d): a set-valued force of the user, a monotone graph with two jumps
+    def test_a_graph_of_a_velocity_with_two_jumps(self):
+        """m x'' = t - F, F in [-1, 1] at rest, 1 below 0.5 m/s, [1, 4] there and 4 above: v = (t - 1)^2/2 from 1 to 2 s,
+        0.5 to 4 s, then 0.5 + (t - 4)^2/2."""
+        scene = self.scene("""saltus: 1
+coordinates: {x: {}}
+kinetic: x'^2/2
+forces: {x: t - 1.5}
+dry_friction:
+  - {name: rest, rate: x, force: 1}
+  - {name: step, rate: x - 0.5*t, force: 1.5}
+""")
+        listed = saltus('list', 'schemes', '--json')
+        schemes = [scheme['name'] for scheme in json.loads(listed.stdout)['schemes']]
+        self.assertGreater(len(schemes), 30)
+        for scheme in some(schemes):
+            tolerance = scheme.startswith('adaptive')
+            end = self.run_scene(scene, '--until', '6', '--scheme', scheme, *(['--tol', '1e-9'] if tolerance else
+                                                                             ['--step', '1e-3']))
+            with self.subTest(scheme=scheme):
+                self.assertAlmostEqual(end['q']['x'], 3.5, delta=1e-8 if tolerance else 5e-3)
+                self.assertAlmostEqual(end['v']["x'"], 2.5, delta=1e-8 if tolerance else 2e-3)
+
     # Acary 2009, section 3.1: Newton's law after several steps of Schatzman and Paoli's scheme
     def test_the_rebound_of_schatzman_and_paoli_takes_two_steps(self):
         scene = self.scene("""saltus: 1
