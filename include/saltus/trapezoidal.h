@@ -47,6 +47,7 @@ typedef struct saltus_trapezoidal_options {
   /* Active contacts slower than this multiple of the velocity change by forces in a step stop */
   double rest;
   int on_energy_gain;    /* 0: warning, 1: error */
+  int filter;            /* saltus_contact_filter: redundant contacts are omitted */
   double contact_gap_h3; /* m/s^3, of gaps of active contacts, times the cube of the step */
   /* Two events in succession after less than this part of the step: none is located in its rest */
   double substep_min;

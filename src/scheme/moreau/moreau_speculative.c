@@ -264,18 +264,3 @@ bool saltusi_moreau_impacted(const saltusi_moreau* w, const saltusi_step* s) {
   }
   return any;
 }
-
-int saltusi_moreau_body_width(const saltus_system* sys) {
-  assert(sys != NULL);
-  const saltus_structure* structure = sys->structure;
-  if (structure == NULL || structure->blocks == 0 || sys->dims.row_width == 0) {
-    return 0;
-  }
-  const int width = structure->start[1];
-  for (int k = 1; k < structure->blocks; k++) {
-    if (structure->start[k + 1] - structure->start[k] != width) {
-      return 0;
-    }
-  }
-  return width;
-}

@@ -36,7 +36,4 @@ saltus_status saltusi_moreau_find_speculative(saltusi_moreau* work,
 /* Whether the approach of an active contact can change velocities by more than was expected. */
 bool saltusi_moreau_impacted(const saltusi_moreau* work, const saltusi_step* step);
 
-/* Velocities of a body where all have as many, else 0. */
-int saltusi_moreau_body_width(const saltus_system* sys);
-
 #endif

@@ -40,7 +40,6 @@
 const char* const saltusi_impact_step_names[] = {"midpoint", "start", NULL};
 const char* const saltusi_joint_level_names[] = {"mean", "end", NULL};
 const char* const saltusi_speculative_names[] = {"no", "yes", NULL};
-const char* const saltusi_filter_names[] = {"no", "exact", "flat", NULL};
 const char* const saltusi_iterate_names[] = {"settled", "once", NULL};
 
 static inline saltus_status linearize(saltusi_moreau* w, const saltus_moreau_jean_options* o,
@@ -765,7 +764,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   saltusi_operator_layout(
       &w->op, eval, &(saltusi_demand){.friction = true, .distributes = true, .laws = true}, arena);
   saltusi_warm_layout(&w->op, warm_start, sys);
-  w->body_width = saltusi_moreau_body_width(sys);
+  w->body_width = saltusi_body_width(sys);
   w->driven = is_driven(sys);
   saltusi_warm_start_transfer_layout(&w->ancestors, &w->op, sys, arena);
   int rows = d->nj + d->nc * (w->op.laws.any ? SALTUS_CONE_ROWS : w->op.has_friction ? 3 : 1);
@@ -784,8 +783,7 @@ void saltusi_moreau_layout(saltusi_moreau* w, int warm_start, const saltusi_eval
   w->broken = SALTUS_PUSH(arena, double, d->nj);
   w->forced = SALTUS_PUSH(arena, bool, d->nc);
   w->taken = SALTUS_PUSH(arena, int, d->nc);
-  w->dropped = SALTUS_PUSH(arena, bool, d->nc);
-  w->met = SALTUS_PUSH(arena, bool, d->nc);
+  w->filtered = SALTUS_PUSH(arena, saltusi_filtered_contact, d->nc);
   w->q_end = SALTUS_PUSH(arena, double, d->nq);
   w->v_end = SALTUS_PUSH(arena, double, d->nv);
   w->smooth = w->linear.kind == SALTUSI_LINEAR_DENSE && saltusi_linear_smooth(sys);

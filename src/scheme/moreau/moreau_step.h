@@ -10,6 +10,7 @@
 #include "operator/newton_kkt.h"
 #include "scheme/moreau/moreau_history.h"
 #include "scheme/newton_end.h"
+#include "scheme/redundant_contacts.h"
 #include "scheme/warm_start.h"
 #include "scheme/warm_start_transfer.h"
 
@@ -28,7 +29,6 @@ extern const char* const saltusi_impact_step_names[];
 extern const char* const saltusi_joint_level_names[];
 extern const char* const saltusi_iterate_names[];
 extern const char* const saltusi_speculative_names[];
-extern const char* const saltusi_filter_names[];
 
 /* The iteration of moreau_joints.c. */
 typedef struct saltusi_moreau_joints {
@@ -84,10 +84,10 @@ struct saltusi_moreau {
   double* held;    /* [rows] impulses of the last step, for compliant contacts */
   bool* rebounds;  /* [nc] of active contacts: whether restitution applies */
   saltusi_plastic plastic;
-  bool driven;         /* a joint has prescribed motion */
-  double* broken;      /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
-  bool* forced;        /* [nc] by key: active independent of the forecast */
-  bool *dropped, *met; /* [nc] of active contacts: redundant, and visited */
+  bool driven;                        /* a joint has prescribed motion */
+  double* broken;                     /* [nj] G_k^T v_k + b_k while contacts are active, else 0 */
+  bool* forced;                       /* [nc] by key: active independent of the forecast */
+  saltusi_filtered_contact* filtered; /* [nc] of active contacts */
   int*
       taken; /* [nc] by key, for speculative contacts: 0: inactive, 1 + active contact; -1: redundant */
   double* q_end;   /* [nq] positions at the end of a speculative step */

@@ -78,6 +78,14 @@ static void evaluate(const saltusi_polyhedral_rows* law, const saltus_system* sy
   }
 }
 
+const saltusi_row_block* saltusi_polyhedral_rows_look(saltusi_polyhedral_rows* law,
+                                                      const saltus_system* sys,
+                                                      const saltus_point* at) {
+  assert(law != NULL && sys != NULL && at != NULL);
+  evaluate(law, sys, at, &law->op.rows);
+  return &law->op.rows;
+}
+
 void saltusi_polyhedral_rows_form(saltusi_polyhedral_rows* law, saltusi_eval* eval,
                                   const saltus_point* force_at, const saltus_point* velocity_at,
                                   const saltusi_linear* linear) {

@@ -46,6 +46,11 @@ void saltusi_polyhedral_rows_start(saltusi_polyhedral_rows* law, const saltus_sy
 void saltusi_polyhedral_rows_add(saltusi_polyhedral_rows* law, const saltus_system* sys, int key,
                                  int which);
 
+/* Rows of joints and contacts at a point. */
+const saltusi_row_block* saltusi_polyhedral_rows_look(saltusi_polyhedral_rows* law,
+                                                      const saltus_system* sys,
+                                                      const saltus_point* at);
+
 /* Rows at the points where forces act and where velocities are measured, which may be the same; W with a factored A. */
 void saltusi_polyhedral_rows_form(saltusi_polyhedral_rows* law, saltusi_eval* eval,
                                   const saltus_point* force_at, const saltus_point* velocity_at,

@@ -88,7 +88,36 @@ static bool is_closed(const saltusi_mode* mode) {
   return mode->kind == SALTUSI_MODE_STICK || mode->kind == SALTUSI_MODE_SLIP;
 }
 
-/* The contacts of the law: w->active. */
+/* Removes redundant contacts from the law (10.4): they stay active, and collide with no bound of their own. */
+static void filter(saltusi_trapezoid* w) {
+  const saltus_system* sys = &w->eval->sys;
+  const int count = w->law.count;
+  const saltus_point at = saltusi_at(w->eval, w->t, w->q, w->v);
+  const saltusi_row_block* rows = saltusi_polyhedral_rows_look(&w->law, sys, &at);
+  for (int i = 0; i < count; i++) {
+    const saltusi_polyhedral_contact* contact = &w->law.contacts[i];
+    w->filtered[i] = (saltusi_filtered_contact){.row = contact->row,
+                                                .kind = contact->law,
+                                                .term = rows->b[contact->row],
+                                                .friction = contact->mu > 0.0};
+    w->struck_keys[i] = contact->key;
+  }
+  const double size = fmax(1.0, saltusi_max_abs(sys->dims.nq, w->q));
+  if (!saltusi_find_redundant(rows, count, w->filtered, saltusi_body_width(sys),
+                              w->o->filter == SALTUS_FILTER_FLAT,
+                              64.0 * DBL_EPSILON * size / w->s->h)) {
+    return;
+  }
+  saltusi_polyhedral_rows_start(&w->law, sys, w->o->joints != 0);
+  for (int i = 0; i < count; i++) {
+    const int key = w->struck_keys[i];
+    if (!w->filtered[i].redundant) {
+      saltusi_polyhedral_rows_add(&w->law, sys, key, w->law_of[key]);
+    }
+  }
+}
+
+/* The contacts of the law: w->active, without redundant ones if these are filtered. */
 static void collect(saltusi_trapezoid* w) {
   const saltus_system* sys = &w->eval->sys;
   saltusi_polyhedral_rows_start(&w->law, sys, w->o->joints != 0);
@@ -96,6 +125,9 @@ static void collect(saltusi_trapezoid* w) {
     if (w->active[key]) {
       saltusi_polyhedral_rows_add(&w->law, sys, key, w->law_of[key]);
     }
+  }
+  if (w->o->filter != SALTUS_FILTER_NO && w->law.count > 2) {
+    filter(w);
   }
 }
 

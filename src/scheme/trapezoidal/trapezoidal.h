@@ -20,6 +20,7 @@
 
 #include "saltus/trapezoidal.h"
 #include "scheme/projection.h"
+#include "scheme/redundant_contacts.h"
 #include "scheme/scheme_ops.h"
 #include "scheme/trapezoidal/polyhedral_rows.h"
 
@@ -85,7 +86,9 @@ typedef struct saltusi_trapezoid {
   double* u_before;    /* [nc] by index in the law */
   double* slip_before; /* [2 nc] the same */
   double* e;           /* [nc] restitution in force, by index in the law */
-  int* struck_keys;    /* [nc] keys of an impact by src/law */
+  int*
+      struck_keys; /* [nc] keys of an impact by src/law, and of active contacts before the filter */
+  saltusi_filtered_contact* filtered; /* [nc] */
   bool*
       rebounds; /* [nc] faster than the velocity change by forces in a step, by index in the law */
   double* compression;   /* [rows] impulses of the first phase of an impact */

@@ -54,6 +54,10 @@ static const saltus_field fields[] = {
     SALTUS_REAL(options_struct, substep_min, 0.0, 0.0, 1.0,
                 "part of the step; after two shorter substeps in succession none of its events is "
                 "located: order 1; 0: all are [1]"),
+    SALTUS_CHOICE(options_struct, filter, SALTUS_FILTER_NO, SALTUS_FILTER_FLAT,
+                  saltusi_filter_names,
+                  "redundant contacts removed from contact problems: none, those without friction, "
+                  "also those inside flat patches"),
     SALTUS_REAL(options_struct, rest, 2.0, 0.0, 1e6,
                 "active contacts slower than this multiple of the velocity change by forces in a "
                 "step stop [1]"),

@@ -42,6 +42,7 @@ static void layout_by_key(saltusi_trapezoid* w, int nc, saltus_arena* arena) {
   w->law_of = SALTUS_PUSH(arena, int, nc);
   w->hit_count = SALTUS_PUSH(arena, int, nc);
   w->summary = SALTUS_PUSH(arena, saltus_contact_step, nc);
+  w->filtered = SALTUS_PUSH(arena, saltusi_filtered_contact, nc);
 }
 
 /* Whether the system writes A by blocks. */
