@@ -420,6 +420,12 @@ saltus_status saltusi_find_hit(saltusi_search* search, int key, double end);
 /* Number of ranks of the events of one contact, and the rank of its guards. */
 enum { SALTUSI_RANKS = 16, SALTUSI_RANK_GUARD = 11 };
 
+/* idle_contacts.c: where an idle contact gets a load again, which changes the friction of those that share it; width of
+ * its bracket, part of the step. */
+saltus_status saltusi_find_load(saltusi_search* search, int key, double width, int rank);
+/* In the plane a contact that others imply is idle where its force ends. */
+saltus_status saltusi_make_idle(saltusi_adaptive* w, double t, const double* y, int key);
+
 /* features.c: contacts that are pairs of features. Those close to each other at a state get keys and are
  * o->listed, with their gaps. */
 saltus_status saltusi_feature_list(saltusi_search* search, double t, const double* q);

@@ -22,6 +22,7 @@ enum {
   CONTACT_HEIGHT,
   CONTACT_FRESH_SLIP,
   CONTACT_BONDED,
+  CONTACT_SPARED,
   CONTACT_ZENO_SPEED,
   CONTACT_ZENO_LIMIT,
   CONTACT_TILT,
@@ -39,6 +40,7 @@ static void read_contact(const double* d, saltusi_contact* c) {
                          .height = d[CONTACT_HEIGHT],
                          .fresh_slip = d[CONTACT_FRESH_SLIP] != 0.0,
                          .bonded = d[CONTACT_BONDED] != 0.0,
+                         .spared = d[CONTACT_SPARED] != 0.0,
                          .zeno_speed = d[CONTACT_ZENO_SPEED],
                          .zeno_limit = d[CONTACT_ZENO_LIMIT],
                          .tilt = d[CONTACT_TILT],
@@ -52,6 +54,7 @@ static void write_contact(const saltusi_contact* c, double* d) {
   d[CONTACT_HEIGHT] = c->height;
   d[CONTACT_FRESH_SLIP] = c->fresh_slip ? 1.0 : 0.0;
   d[CONTACT_BONDED] = c->bonded ? 1.0 : 0.0;
+  d[CONTACT_SPARED] = c->spared ? 1.0 : 0.0;
   d[CONTACT_ZENO_SPEED] = c->zeno_speed;
   d[CONTACT_ZENO_LIMIT] = c->zeno_limit;
   d[CONTACT_TILT] = c->tilt;

@@ -41,6 +41,7 @@ typedef struct saltusi_contact {
   bool touching;     /* open, but its gap began at zero; `height` then is more accurate than g */
   bool fresh_slip;   /* slip began with this step, from U_T = 0 */
   bool bonded;       /* adhesion acts while it is closed */
+  bool spared;       /* idle, and the status problem gives it no load */
   double sense;      /* 1 or -1: sign of U_T, or of the friction at its bound with minus */
   double force[3];   /* N, reference forces among linearly dependent rows; else 0 */
   double height;     /* m, gap of a touching contact as the integral of U */

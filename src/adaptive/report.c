@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * report.c - events for observers: impacts, and laws that were replaced.
+ * report.c - events for observers: impacts, laws that were replaced, and changes of statuses.
  */
 #include "adaptive/adaptive.h"
+#include "adaptive/mode/friction_mode.h"
+#include "adaptive/mode/impact.h"
 #include "math/matrix.h"
 
 #include <assert.h>
@@ -116,4 +118,53 @@ void saltusi_report_begin(saltusi_adaptive* w) {
   w->outcome.passed = 0.0;
   w->outcome.captured = (saltus_captured_step){0.0, 0.0};
   w->step.error = 0.0;
+}
+
+static bool is_stuck(saltusi_contact_mode mode) {
+  return mode == SALTUSI_STICK || mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
+}
+
+void saltusi_report_changes(saltusi_adaptive* w, double t, const double* y) {
+  assert(w != NULL && y != NULL);
+  saltusi_mode_rows(&w->mode, t, y, true);
+  for (int key = 0; key < w->o.nc; key++) {
+    const saltusi_contact* c = &w->contact[key];
+    const saltusi_contact* old = &w->transition.old[key];
+    bool grips = saltusi_is_friction_mode(&w->o, key);
+    if (saltusi_is_dry(&w->o, key)) { /* no contact: counted without an event */
+      w->counts.dry_events += is_stuck(old->mode) != is_stuck(c->mode) ||
+                              (c->mode == SALTUSI_SLIP && old->sense != c->sense);
+      continue;
+    }
+    if (grips && (old->mode == SALTUSI_OPEN || c->mode == SALTUSI_OPEN)) {
+      continue;
+    }
+    saltus_event reported = {.contact = saltusi_owner(&w->o, key),
+                             .t = t,
+                             .u_after = saltusi_contact_velocity(&w->mode, y, key, 0)};
+    for (int k = 0; k < w->o.law[key]->tangents; k++) {
+      reported.slip_after[k] = saltusi_contact_velocity(&w->mode, y, key, 1 + k);
+    }
+    bool was_open = old->mode == SALTUSI_OPEN;
+    bool is_open = c->mode == SALTUSI_OPEN;
+    bool has_friction = !was_open && !is_open && w->o.mu[key] > 0.0;
+    bool reported_one = true;
+    if (was_open && !is_open) {
+      reported.kind = SALTUS_EVENT_CLOSE;
+    } else if (!was_open && is_open) {
+      reported.kind = SALTUS_EVENT_OPEN;
+    } else if (has_friction && is_stuck(old->mode) && c->mode == SALTUSI_SLIP) {
+      reported.kind = SALTUS_EVENT_SLIP;
+    } else if (has_friction && old->mode == SALTUSI_SLIP && is_stuck(c->mode)) {
+      reported.kind = SALTUS_EVENT_STICK;
+    } else if (has_friction && old->mode == SALTUSI_SLIP && c->mode == SALTUSI_SLIP &&
+               old->sense != c->sense && !(key >= w->o.contacts && w->o.tangents[key] > 1)) {
+      reported.kind = SALTUS_EVENT_REVERSAL;
+    } else {
+      reported_one = false;
+    }
+    if (reported_one) {
+      saltusi_report(w, reported);
+    }
+  }
 }

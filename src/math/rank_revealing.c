@@ -281,6 +281,45 @@ void saltusi_rank_revealing_spread(const saltusi_rank_revealing* d, double* x) {
   }
 }
 
+/* The k-th vector of the left null space. */
+static void left_null(const saltusi_rank_revealing* d, int k, double* y) {
+  const int n = d->n, r = d->rank;
+  memset(y, 0, (size_t)n * sizeof(double));
+  memcpy(y, d->LU + (r + k) * n, (size_t)r * sizeof(double));
+  y[r + k] = 1.0;
+  permute(d, d->pivot, true, y);
+  for (int i = 0; i < n; i++) {
+    y[i] *= d->scale[i];
+  }
+}
+
+void saltusi_rank_revealing_weight(saltusi_rank_revealing* d, const double* weight, double* x,
+                                   double* work, int* pivot) {
+  assert(d != NULL && !d->regular && weight != NULL && x != NULL && work != NULL && pivot != NULL);
+  const int n = d->n, k = n - d->rank;
+  double *by = work, *y = work + n, *part = work + 2 * n, *B = d->gram;
+  for (int a = 0; a < k; a++) {
+    left_null(d, a, y);
+    for (int i = 0; i < n; i++) {
+      y[i] *= weight[i];
+    }
+    by[a] = -saltusi_dot(n, y, x);
+    for (int b = 0; b < k; b++) {
+      saltusi_rank_revealing_null(d, b, part);
+      B[a * k + b] = saltusi_dot(n, y, part);
+    }
+  }
+  const int rank = saltusi_lu_factor_rank(k, B, pivot, pivot + k, SALTUSI_DEPENDENT);
+  if (rank <= 0) {
+    return; /* only rows without weight are redundant */
+  }
+  saltusi_lu_solve_rank(k, rank, B, pivot, pivot + k, by);
+  for (int b = 0; b < k; b++) {
+    saltusi_rank_revealing_null(d, b, part);
+    saltusi_add_scaled(n, by[b], part, x);
+  }
+}
+
 /* Original index of entry k of the pivoted order. */
 static int origin(const saltusi_rank_revealing* d, const int* pivot, int k) {
   for (int i = d->rank - 1; i >= 0; i--) {

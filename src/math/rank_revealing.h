@@ -52,6 +52,12 @@ void saltusi_rank_revealing_miss(const saltusi_rank_revealing* d, double* b);
 /* x <- x without its part in the right null space. */
 void saltusi_rank_revealing_spread(const saltusi_rank_revealing* d, double* x);
 
+/* x <- x + N c with Y^T diag(weight) (x + N c) = 0, N and Y the right and left null spaces: the solution of weights as
+ * compliances that vanish together. Weights may be 0. After a factorisation that is not regular, which is then only
+ * valid for null vectors. work [3 n], pivot [2 n]. */
+void saltusi_rank_revealing_weight(saltusi_rank_revealing* d, const double* weight, double* x,
+                                   double* work, int* pivot);
+
 /* The k-th redundant row and column, rank <= k < n. */
 int saltusi_rank_revealing_row(const saltusi_rank_revealing* d, int k);
 int saltusi_rank_revealing_column(const saltusi_rank_revealing* d, int k);

@@ -623,7 +623,10 @@ static saltus_status find_closed(saltusi_search* search, int key) {
   saltusi_contact_mode mode = search->contact[key].mode;
   saltus_status status = SALTUS_OK;
   if (mode == SALTUSI_IDLE) { /* other constraints keep it closed */
-    return find_motion(search, key, 0, -1.0);
+    status = find_motion(search, key, 0, -1.0);
+    return status == SALTUS_OK
+               ? saltusi_find_load(search, key, width_of(search, key), RANKS * key + 1)
+               : status;
   }
   bool passive = mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
   for (int k = 1; passive && search->o->mu[key] > 0.0 && k <= search->o->tangents[key]; k++) {

@@ -204,18 +204,21 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
   return status;
 }
 
-/* Touching contacts that the closing also brought to rest: two contacts may be the same surface. They become
- * candidates and members; returns the number of candidates. */
+/* Contacts of the event and touching ones that the closing also brought to rest: others imply them, or two are the
+ * same surface. They become candidates and members; returns the number of candidates. */
 static int join_resting(saltusi_adaptive* w, const double* y, int* count, int candidates,
                         double rounding) {
   double still = saltusi_gap_rounding * w->o.size;
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
-    bool flies = c->mode == SALTUSI_OPEN && c->touching && c->height <= still;
-    if (flies && fabs(saltusi_contact_velocity(&w->mode, y, key, 0)) <= rounding &&
-        !saltusi_is_member(w->transition.members, *count, key)) {
-      w->transition.members[(*count)++] = key;
+    bool member = saltusi_is_member(w->transition.members, *count, key);
+    bool flies = member ? !saltusi_is_member(w->transition.cand, candidates, key)
+                        : c->mode == SALTUSI_OPEN && c->touching && c->height <= still;
+    if (flies && fabs(saltusi_contact_velocity(&w->mode, y, key, 0)) <= rounding) {
       w->transition.cand[candidates++] = key;
+      if (!member) {
+        w->transition.members[(*count)++] = key;
+      }
     }
   }
   return candidates;
@@ -530,12 +533,17 @@ static saltus_status lift_off(saltusi_adaptive* w, double t, const double* y, in
   return status;
 }
 
+/* Whether the status problem left a contact whose force has ended closed. In the plane it may be idle: its force is
+ * that of the limit of vanishing compliance. */
+static bool stays_closed(const saltusi_adaptive* w, int key) {
+  return w->o.spatial ? saltusi_is_closed(&w->contact[key]) : saltusi_is_pressed(&w->contact[key]);
+}
+
 static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) {
   saltusi_find_senses(&w->decision, t, y);
   int count = list_closed(w);
   saltus_status status = saltusi_decide_status(&w->decision, t, y, count);
-  if (status == SALTUS_RETRY_SMALLER ||
-      (status == SALTUS_OK && saltusi_is_closed(&w->contact[key]))) {
+  if (status == SALTUS_RETRY_SMALLER || (status == SALTUS_OK && stays_closed(w, key))) {
     memcpy(w->contact, w->transition.old, (size_t)w->o.nc * sizeof *w->contact);
     w->contact[key].mode = SALTUSI_OPEN;
     status = saltusi_decide_status(&w->decision, t, y, list_closed(w));
@@ -543,7 +551,9 @@ static saltus_status on_open(saltusi_adaptive* w, double t, double* y, int key) 
       return jam(w, t, y);
     }
     mark_new(w);
-    return status == SALTUS_OK ? lift_off(w, t, y, key) : status;
+    status = status == SALTUS_OK ? saltusi_make_idle(w, t, y, key) : status;
+    bool open = !saltusi_is_closed(&w->contact[key]);
+    return status == SALTUS_OK && open ? lift_off(w, t, y, key) : status;
   }
   mark_new(w);
   return status;
@@ -668,55 +678,6 @@ static saltus_status on_guard(saltusi_adaptive* w, double t, double* y, int key)
   return status == SALTUS_OK && count > 0 ? settle(w, t, y, count, true, 0) : status;
 }
 
-static bool is_stuck(saltusi_contact_mode mode) {
-  return mode == SALTUSI_STICK || mode == SALTUSI_STICK_IDLE || mode == SALTUSI_STICK_BOUND;
-}
-
-void saltusi_report_changes(saltusi_adaptive* w, double t, const double* y) {
-  assert(w != NULL && y != NULL);
-  saltusi_mode_rows(&w->mode, t, y, true);
-  for (int key = 0; key < w->o.nc; key++) {
-    const saltusi_contact* c = &w->contact[key];
-    const saltusi_contact* old = &w->transition.old[key];
-    bool grips = saltusi_is_friction_mode(&w->o, key);
-    if (saltusi_is_dry(&w->o, key)) { /* no contact: counted without an event */
-      w->counts.dry_events += is_stuck(old->mode) != is_stuck(c->mode) ||
-                              (c->mode == SALTUSI_SLIP && old->sense != c->sense);
-      continue;
-    }
-    if (grips && (old->mode == SALTUSI_OPEN || c->mode == SALTUSI_OPEN)) {
-      continue;
-    }
-    saltus_event reported = {.contact = saltusi_owner(&w->o, key),
-                             .t = t,
-                             .u_after = saltusi_contact_velocity(&w->mode, y, key, 0)};
-    for (int k = 0; k < w->o.law[key]->tangents; k++) {
-      reported.slip_after[k] = saltusi_contact_velocity(&w->mode, y, key, 1 + k);
-    }
-    bool was_open = old->mode == SALTUSI_OPEN;
-    bool is_open = c->mode == SALTUSI_OPEN;
-    bool has_friction = !was_open && !is_open && w->o.mu[key] > 0.0;
-    bool reported_one = true;
-    if (was_open && !is_open) {
-      reported.kind = SALTUS_EVENT_CLOSE;
-    } else if (!was_open && is_open) {
-      reported.kind = SALTUS_EVENT_OPEN;
-    } else if (has_friction && is_stuck(old->mode) && c->mode == SALTUSI_SLIP) {
-      reported.kind = SALTUS_EVENT_SLIP;
-    } else if (has_friction && old->mode == SALTUSI_SLIP && is_stuck(c->mode)) {
-      reported.kind = SALTUS_EVENT_STICK;
-    } else if (has_friction && old->mode == SALTUSI_SLIP && c->mode == SALTUSI_SLIP &&
-               old->sense != c->sense && !(key >= w->o.contacts && w->o.tangents[key] > 1)) {
-      reported.kind = SALTUS_EVENT_REVERSAL;
-    } else {
-      reported_one = false;
-    }
-    if (reported_one) {
-      saltusi_report(w, reported);
-    }
-  }
-}
-
 /* Driven joints with a jump of their rate change v alone: contacts then have an impact. */
 static saltus_status follow_joints(saltusi_adaptive* w, double t, double* y) {
   if (w->o.nj == 0) {
@@ -788,6 +749,13 @@ saltus_status saltusi_adaptive_transition(saltusi_adaptive* w, double t, double 
       status = settle(w, t, y, list_closed(w), true, 0);
     }
     break;
+  }
+  const bool same = found->kind == SALTUSI_FOUND_DECIDE && same_status(w);
+  for (int key = 0; key < w->o.nc; key++) {
+    const bool now = key == found->key && found->kind == SALTUSI_FOUND_OPEN;
+    w->contact[key].spared =
+        w->contact[key].mode == SALTUSI_IDLE &&
+        ((same && key == found->key) || ((same || now) && w->contact[key].spared));
   }
   saltusi_loosen(w);
   if (status == SALTUS_OK && w->o.spatial) {

@@ -75,7 +75,9 @@ void saltusi_active_layout(saltusi_active_constraints* h, const saltusi_layout_t
   layout_factor(&h->factor, n, arena);
   h->x = SALTUS_PUSH(arena, double, o->nv);
   h->balance = SALTUS_PUSH(arena, double, o->nj + o->nv);
-  h->probe = SALTUS_PUSH(arena, double, n);
+  h->probe = SALTUS_PUSH(arena, double, 3 * n);
+  h->weight = SALTUS_PUSH(arena, double, n);
+  h->pivot = SALTUS_PUSH(arena, int, 2 * n);
   h->velocities_max = 0;
   if (o->tangents_max >= 2) {
     h->velocities_max =
@@ -83,7 +85,6 @@ void saltusi_active_layout(saltusi_active_constraints* h, const saltusi_layout_t
     h->spread = SALTUS_PUSH2(arena, double, h->velocities_max, h->velocities_max);
     h->spread_pivot = SALTUS_PUSH(arena, int, 2 * h->velocities_max);
     h->W_spare = SALTUS_PUSH2(arena, double, n, n);
-    h->pivot = SALTUS_PUSH(arena, int, 2 * n);
     h->row_scale = SALTUS_PUSH(arena, double, n);
     h->spread_in = SALTUS_PUSH(arena, double, n);
     h->spread_right = SALTUS_PUSH(arena, double, n);
@@ -525,6 +526,34 @@ void saltusi_active_forces(const saltusi_mode_dynamics* m, double* contacts, dou
         friction[k] = -o->mu[who] * h->direction[SALTUSI_SLIPS * who + k] * force;
       }
     }
+  }
+}
+
+/* Whether friction of some contact of an island depends on its load. */
+static bool some_slide(const saltusi_mode_dynamics* m, const saltusi_island* in) {
+  bool any = false;
+  for (int i = in->first; i < in->first + in->n && !any; i++) {
+    any = is_normal(m, i) && sliding_tangents(m, m->held.key[i]) > 0;
+  }
+  return any;
+}
+
+void saltusi_active_limit(saltusi_mode_dynamics* m, const saltusi_island* in) {
+  assert(m != NULL && in != NULL);
+  saltusi_active_constraints* h = &m->held;
+  double* right = h->right + in->first;
+  if (in->n < 2 || h->factor.n != in->n || h->factor.regular || h->factor.rank == in->n ||
+      !some_slide(m, in)) {
+    return;
+  }
+  const bool known = h->known && has_reference(m, in);
+  for (int i = 0; i < in->n; i++) {
+    h->weight[i] = h->key[in->first + i] < 0 ? 0.0 : 1.0;
+    right[i] += known ? known_force(m, in->first + i) : 0.0;
+  }
+  saltusi_rank_revealing_weight(&h->factor, h->weight, right, h->probe, h->pivot);
+  for (int i = 0; known && i < in->n; i++) {
+    right[i] -= known_force(m, in->first + i);
   }
 }
 

@@ -58,7 +58,8 @@ typedef struct saltusi_active_constraints {
   double* spread_sum;   /* [n] */
   double* x;            /* [nv] */
   double* balance;      /* [nj + nv] reference forces of joints; workspace */
-  double* probe;        /* [n] */
+  double* probe;        /* [3 n] */
+  double* weight;       /* [n] compliances of the rows */
 } saltusi_active_constraints;
 
 void saltusi_active_layout(saltusi_active_constraints* h, const saltusi_layout_tables* o,
@@ -99,6 +100,9 @@ void saltusi_active_apply(const saltusi_mode_dynamics* m, const saltusi_island* 
 /* Solution and a += M^-1 H l; redundant contacts share the load evenly. */
 saltus_status saltusi_active_distribute_load(saltusi_mode_dynamics* m, const saltusi_island* in,
                                              double* a);
+/* Forces of redundant contacts of which some slide, in place of those of least norm: the limit of vanishing equal
+ * compliance (docs/solvers/indeterminate.md). After the solution, before saltusi_active_add_redundant_forces. */
+void saltusi_active_limit(saltusi_mode_dynamics* m, const saltusi_island* in);
 /* Reference forces of contacts (`force` of saltusi_contact): adds a += M^-1 H l of them before the solution for
  * the remainder; then the solution includes them. If W is singular this selects the nearest solution. */
 /* Reference forces of joints: those that balance the reference forces of contacts at accelerations a [nv] without any

@@ -237,23 +237,19 @@ static double row_at(const saltusi_decision* d, int n, int i) {
   return d->lcp_q[i] + saltusi_dot(n, d->lcp_M + (size_t)i * (size_t)n, d->lcp_z);
 }
 
-/* Whether a contact that neither bears load nor opens slides: another load distribution changes its friction. */
+/* Whether a contact neither bears load nor opens while some slide: another load distribution changes their friction. */
 static bool is_ambiguous(const saltusi_decision* d, int n) {
+  bool idle = false;
+  bool slides = false;
   for (int i = 0; i < n; i++) {
-    int key = d->lcp_key[i];
-    if (d->lcp_kind[i] != NORMAL || d->mu[key] == 0.0 || d->lcp_z[i] > no_entry ||
-        fabs(row_at(d, n, i)) > no_entry) {
-      continue;
-    }
-    bool slides = saltusi_is_prescribed(d, key);
-    for (int j = 0; j < n && !slides; j++) {
-      slides = d->lcp_kind[j] == SLACK && d->lcp_key[j] == key && d->lcp_z[j] > no_entry;
-    }
-    if (slides) {
-      return true;
-    }
+    const int key = d->lcp_key[i];
+    const bool normal = d->lcp_kind[i] == NORMAL;
+    const bool rests = !(d->lcp_z[i] > no_entry);
+    idle = idle || (normal && rests && !(fabs(row_at(d, n, i)) > no_entry));
+    slides = slides || (d->mu[key] > 0.0 && normal && saltusi_is_prescribed(d, key)) ||
+             (d->lcp_kind[i] == SLACK && !rests);
   }
-  return false;
+  return idle && slides;
 }
 
 /* Adds equal compliance to all rows of contacts; the two parts of friction are then not both positive. */
@@ -295,6 +291,36 @@ static long long extrapolate(saltusi_decision* d, int n, double eps) {
   return pivots;
 }
 
+/* Removes the residual of an extrapolated solution by changes of least norm of its positive entries. */
+static void polish(saltusi_decision* d, int n) {
+  enum { ROUNDS = 2 };
+  saltusi_active_constraints* h = &d->mode->held;
+  int* at = h->spare;
+  int m = 0;
+  for (int i = 0; i < n && m <= (int)h->rows_max; i++) {
+    if (d->lcp_z[i] > 0.0) {
+      at[m < (int)h->rows_max ? m : 0] = i;
+      m++;
+    }
+  }
+  if (m == 0 || m > (int)h->rows_max) {
+    return;
+  }
+  for (int i = 0; i < m * m; i++) {
+    h->W[i] = d->lcp_M[(size_t)at[i / m] * (size_t)n + (size_t)at[i % m]];
+  }
+  bool factored = saltusi_rank_revealing_factor(&h->factor, m, h->W, m);
+  for (int k = 0; k < ROUNDS && factored; k++) {
+    for (int i = 0; i < m; i++) {
+      h->probe[i] = -row_at(d, n, at[i]);
+    }
+    saltusi_rank_revealing_solve(&h->factor, h->probe);
+    for (int i = 0; i < m; i++) {
+      d->lcp_z[at[i]] += h->probe[i];
+    }
+  }
+}
+
 /* The limit of vanishing equal compliance (docs/solvers/indeterminate.md) in place of the solution in lcp_z, which stays
  * where the limit is not found. */
 static long long distribute(saltusi_decision* d, int n) {
@@ -309,6 +335,10 @@ static long long distribute(saltusi_decision* d, int n) {
   for (double eps = compliance_most; eps >= compliance_least && !solved; eps *= 0.1) {
     pivots += extrapolate(d, n, eps * largest);
     solved = is_solved(d, n);
+    if (solved) {
+      polish(d, n);
+      solved = is_solved(d, n);
+    }
   }
   if (!solved) {
     memcpy(d->lcp_z, d->basis, (size_t)n * sizeof(double));

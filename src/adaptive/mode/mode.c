@@ -19,6 +19,8 @@
 #include <string.h>
 
 enum { POSITION_ITERATIONS = 8 };
+/* A row whose independent part has a smaller share of its compliance depends on the others: the rounding of W. */
+static const double dependent_part = 1e-10;
 
 void saltusi_mode_layout(saltusi_mode_dynamics* m, const saltus_system* sys,
                          const saltusi_layout_tables* o, const saltusi_step_capacity* room,
@@ -351,6 +353,7 @@ static saltus_status accelerate(saltusi_mode_dynamics* m, double t, const double
     } else if (status == SALTUS_OK) {
       status = saltusi_active_solve(m, &in);
       if (status == SALTUS_OK) {
+        saltusi_active_limit(m, &in);
         saltusi_active_apply(m, &in, 1.0, a);
       }
     }
@@ -431,6 +434,37 @@ saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double
       memcpy(rate, v, (size_t)m->o->nv * sizeof(double));
     }
   }
+  return status;
+}
+
+saltus_status saltusi_mode_idle_load(saltusi_mode_dynamics* m, int key, const double* forces,
+                                     double* load, bool* implied) {
+  assert(m != NULL && key >= 0 && forces != NULL && load != NULL && implied != NULL);
+  saltusi_active_constraints* h = &m->held;
+  saltus_status status = SALTUS_OK;
+  const int row = m->o->nj + m->o->base[key];
+  memset(m->x, 0, (size_t)m->o->nv * sizeof(double));
+  saltusi_row_add(&m->row, row, 1.0, m->x);
+  saltusi_linear_solve(m->eval, &m->mass, m->x);
+  saltusi_active_joints(m);
+  saltusi_active_contacts(m, true);
+  const int islands = saltusi_active_islands(m);
+  const double compliance = saltusi_row_dot(&m->row, row, m->x);
+  double rest = compliance; /* of the part of its row that is independent of the others */
+  *load = 0.0;
+  for (int c = 0; c < islands && status == SALTUS_OK; c++) {
+    const saltusi_island in = saltusi_active_island(m, c);
+    status = saltusi_active_make(m, &in, false);
+    for (int i = in.first; i < in.first + in.n; i++) {
+      h->right[i] = saltusi_row_dot(&m->row, h->row[i], m->x);
+    }
+    status = status == SALTUS_OK ? saltusi_active_solve(m, &in) : status;
+    for (int i = in.first; i < in.first + in.n && status == SALTUS_OK; i++) {
+      rest -= h->right[i] * saltusi_row_dot(&m->row, h->row[i], m->x);
+      *load += h->key[i] < 0 ? 0.0 : h->right[i] * forces[h->row[i] - m->o->nj];
+    }
+  }
+  *implied = rest <= dependent_part * compliance;
   return status;
 }
 

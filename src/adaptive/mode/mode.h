@@ -69,6 +69,11 @@ void saltusi_mode_look(saltusi_mode_dynamics* m, double t, const double* y, int 
 double saltusi_mode_velocity(saltusi_mode_dynamics* m, double t, const double* y, int key, int k);
 /* y' at y. */
 saltus_status saltusi_mode_rate(saltusi_mode_dynamics* m, double t, const double* y, double* rate);
+/* N, load of a contact that is not pressed in the limit of vanishing equal compliance, from the forces [nl] of the
+ * others: negative while it bears none; and whether their rows imply its own. At the state of the last
+ * saltusi_mode_rate(). */
+saltus_status saltusi_mode_idle_load(saltusi_mode_dynamics* m, int key, const double* forces,
+                                     double* load, bool* implied);
 /* N, limit of dry friction at the last reactions. */
 double saltusi_dry_limit(const saltusi_mode_dynamics* m, int key);
 /* v' at y without contacts. */
