@@ -78,10 +78,20 @@ static inline bool lu_factor(const int n, double* A, int* pivot, double tiny) {
   return true;
 }
 
-enum { BODY = 6 }; /* velocities of a body in space, the most common block size */
+/* The most common sizes: two coordinates, velocities of a body in the plane and in space. */
+enum { PAIR = 2, FLAT = 3, BODY = 6 };
 
 SALTUSI_FOR_MACHINES static bool lu_factor_any(int n, double* A, int* pivot, double tiny) {
-  return n == BODY ? lu_factor(BODY, A, pivot, tiny) : lu_factor(n, A, pivot, tiny);
+  switch (n) {
+  case PAIR:
+    return lu_factor(PAIR, A, pivot, tiny);
+  case FLAT:
+    return lu_factor(FLAT, A, pivot, tiny);
+  case BODY:
+    return lu_factor(BODY, A, pivot, tiny);
+  default:
+    return lu_factor(n, A, pivot, tiny);
+  }
 }
 
 bool saltusi_lu_factor(int n, double* A, int* pivot, double tiny) {
@@ -106,9 +116,17 @@ static inline void lu_solve(const int n, const double* LU, const int* pivot, dou
 
 void saltusi_lu_solve(int n, const double* LU, const int* pivot, double* x) {
   assert(n >= 0);
-  if (n == BODY) {
+  switch (n) {
+  case PAIR:
+    lu_solve(PAIR, LU, pivot, x);
+    break;
+  case FLAT:
+    lu_solve(FLAT, LU, pivot, x);
+    break;
+  case BODY:
     lu_solve(BODY, LU, pivot, x);
-  } else {
+    break;
+  default:
     lu_solve(n, LU, pivot, x);
   }
 }
