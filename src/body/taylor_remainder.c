@@ -3,49 +3,19 @@
  *
  * taylor_remainder.c - bounds of the Taylor remainders of forces and joint rows over a trajectory segment, by scalars instead of jets.
  *
- * Over a segment an angle stays within r of its middle and a squared distance within s_0 (1 +- e). The Taylor
- * polynomials of degree N = 6 there leave
- *
- *   |e^(i a) - T(a)| <= r^7 / 7!                         rate: r^6 / 6! |a'|
- *   |s^p - T(s)|     <= s_0^p e^7 / (1 - e)              rate: s_0^p 7 e^6 / (1 - e)^2 |s'| / s_0
- *
- * for p = 1/2, -1/2, -1, whose binomials are 1 at most. Sums and products propagate the remainders; vectors and
- * rotations are bounded by their norms. Components of rotations in space are polynomials of quaternions.
+ * The remainders of sines and powers are in formula/near_polynomial.h; vectors and rotations are bounded by their norms. Components of rotations in space are polynomials of quaternions.
  */
 #include "body/enclosure.h"
 
 #include "body/taylor.h"
+#include "formula/near_polynomial.h"
 
 #include <assert.h>
 
-/* Bounds of a quantity, of its rate, of its distance from a polynomial, and of the rate of this distance. */
-typedef struct near_polynomial {
-  double size, rate, off, off_rate;
-} near_polynomial;
-
-static const near_polynomial unknown = {INFINITY, INFINITY, INFINITY, INFINITY};
-
-static near_polynomial exactly(double size, double rate) {
-  return (near_polynomial){.size = size, .rate = rate};
-}
-
-static near_polynomial sum(near_polynomial x, near_polynomial y) {
-  return (near_polynomial){x.size + y.size, x.rate + y.rate, x.off + y.off,
-                           x.off_rate + y.off_rate};
-}
-
-/* x y - X Y = (x - X) Y + x (y - Y) for the polynomials X and Y */
-static near_polynomial product(near_polynomial x, near_polynomial y) {
-  return (near_polynomial){.size = x.size * y.size,
-                           .rate = x.rate * y.size + x.size * y.rate,
-                           .off = x.off * (y.size + y.off) + x.size * y.off,
-                           .off_rate = x.off_rate * (y.size + y.off) +
-                                       x.off * (y.rate + y.off_rate) + x.rate * y.off +
-                                       x.size * y.off_rate};
-}
+typedef saltusi_near_polynomial near_polynomial;
 
 static near_polynomial scaled(double s, near_polynomial x) {
-  return product(exactly(fabs(s), 0.0), x);
+  return saltusi_near_product(saltusi_near_exactly(fabs(s), 0.0), x);
 }
 
 static double length3(const double x[3]) {
@@ -65,23 +35,22 @@ static double speed(const saltusi_motion_segment* p, int i) {
 /* Its rotation. */
 static near_polynomial turn_of(const saltusi_motion_segment* p, const saltusi_body* body) {
   if (body->kind == SALTUS_BODY_FIXED) {
-    return exactly(1.0, 0.0);
+    return saltusi_near_exactly(1.0, 0.0);
   }
   if (body->kind == SALTUS_BODY_DRIVEN) {
-    return unknown;
+    return saltusi_far_from_polynomials;
   }
   if (p->m->plane) {
     const saltus_interval* angle = position(p, body->q + 2);
-    const double r = 0.5 * (angle[0].hi - angle[0].lo), r2 = r * r, r6 = r2 * r2 * r2;
-    const double rate = saltusi_magnitude(angle[1]);
-    return (near_polynomial){1.0, rate, r6 * r / 5040.0, r6 / 720.0 * rate};
+    return saltusi_near_wave(saltusi_near_exactly(0.0, saltusi_magnitude(angle[1])),
+                             0.5 * (angle[0].hi - angle[0].lo));
   }
   double square = 0.0;
   for (int k = 3; k < 7; k++) {
     const double rate = saltusi_magnitude(position(p, body->q + k)[1]);
     square += rate * rate;
   }
-  return exactly(1.0, 2.0 * sqrt(square));
+  return saltusi_near_exactly(1.0, 2.0 * sqrt(square));
 }
 
 /* Coordinate k of its centre of mass and the rate of that. */
@@ -118,7 +87,8 @@ static ends ends_of(const saltusi_motion_segment* p, const saltusi_link* link, i
     square += d * d;
     rate += first + second;
   }
-  e.way = sum(exactly(sqrt(square), rate), sum(e.arm[0], e.arm[1]));
+  e.way = saltusi_near_sum(saltusi_near_exactly(sqrt(square), rate),
+                           saltusi_near_sum(e.arm[0], e.arm[1]));
   return e;
 }
 
@@ -137,7 +107,7 @@ static near_polynomial way_rate(const saltusi_motion_segment* p, const ends* e) 
     for (int i = p->m->plane ? 2 : 3; i < (p->m->plane ? 3 : 6); i++) {
       w += speed(p, v + i);
     }
-    x = sum(x, scaled(w, e->arm[k]));
+    x = saltusi_near_sum(x, scaled(w, e->arm[k]));
   }
   return x;
 }
@@ -161,7 +131,8 @@ static squared square_of(const saltusi_motion_segment* p, const saltusi_link* li
   saltusi_taylor3_subtract(p, &d, &end[2 * which].p);
   saltusi_taylor3_dot(p, &d, &d, &s);
   saltusi_jet_write(saltusi_taylor_read_only(&s), 1, c);
-  squared q = {.low = c[0].lo, .high = c[0].hi, .part = INFINITY, .s = unknown};
+  squared q = {
+      .low = c[0].lo, .high = c[0].hi, .part = INFINITY, .s = saltusi_far_from_polynomials};
   if (!(q.low > 0.0)) {
     return q;
   }
@@ -169,25 +140,14 @@ static squared square_of(const saltusi_motion_segment* p, const saltusi_link* li
   const double half = 0.5 * (1.0 + 1e-9) * (t[0].hi - t[0].lo) / fabs(t[1].lo); /* of the piece */
   const double rate = saltusi_magnitude(c[1]);
   e->way.size = sqrt(q.high);
-  q.s = product(e->way, e->way);
+  q.s = saltusi_near_product(e->way, e->way);
   q.s.rate = rate;
   q.part = fmin((q.high - q.low) / (q.high + q.low), half * rate / q.low) + q.s.off / q.low;
   return q;
 }
 
-/* s^(n / 2), n = 1, -1, -2. The remainder of s propagates through T' and T''. */
 static near_polynomial power_of(const squared* q, int n) {
-  const double e = q->part, e2 = e * e, e6 = e2 * e2 * e2;
-  if (!(e <= 0.5)) {
-    return unknown;
-  }
-  const double largest = pow(n > 0 ? q->high : q->low, 0.5 * n);
-  const double rate = q->s.rate / q->low, off = q->s.off / q->low;
-  return (near_polynomial){
-      .size = largest,
-      .rate = largest * rate, /* |n / 2| <= 1 */
-      .off = largest * (2.0 * e6 * e + 4.0 * off),
-      .off_rate = largest * (28.0 * e6 * rate + 16.0 * off * rate + 4.0 * q->s.off_rate / q->low)};
+  return saltusi_near_power(q->s, q->low, q->high, q->part, n);
 }
 
 /* ---- rows of joints ---- */
@@ -209,17 +169,17 @@ static bool is_on_driven(const saltus_mechanism* m, const saltusi_link* link) {
 static near_polynomial term_beyond(const saltusi_motion_segment* p, const saltusi_link* link,
                                    const saltusi_joint_row* row, const saltusi_term* term) {
   if (is_polynomial(p->m, term)) {
-    return exactly(0.0, 0.0); /* its size is not requested */
+    return saltusi_near_exactly(0.0, 0.0); /* its size is not requested */
   }
   ends e = ends_of(p, link, term->link);
   squared q;
   switch (term->kind) {
   case SALTUSI_TERM_ALONG:
-    return product(e.way, e.turn[0]);
+    return saltusi_near_product(e.way, e.turn[0]);
   case SALTUSI_TERM_WORLD:
     return e.way;
   case SALTUSI_TERM_DOT:
-    return product(e.turn[0], e.turn[1]);
+    return saltusi_near_product(e.turn[0], e.turn[1]);
   case SALTUSI_TERM_DISTANCE:
     q = square_of(p, link, row, term->link, &e);
     return power_of(&q, 1);
@@ -227,7 +187,7 @@ static near_polynomial term_beyond(const saltusi_motion_segment* p, const saltus
   case SALTUSI_TERM_PLANE:
     break;
   }
-  return unknown;
+  return saltusi_far_from_polynomials;
 }
 
 static double joint_beyond(const saltusi_motion_segment* p, int index) {
@@ -251,7 +211,7 @@ static void add_push(const saltusi_motion_segment* p, const ends* e, int k, near
                      double* out) {
   const int v = e->body[k]->v;
   const double* r = e->marker[k]->r;
-  const double inside = product(e->turn[k], force).off;
+  const double inside = saltusi_near_product(e->turn[k], force).off;
   if (v < 0) {
     return;
   }
@@ -279,13 +239,13 @@ static void add_distance(const saltusi_motion_segment* p, const saltusi_force_al
                          double constant, ends* e, double* out) {
   const double w = f->row->term[0].weight;
   const squared q = square_of(p, f->link, f->row, 0, e);
-  const near_polynomial along = product(e->way, way_rate(p, e));
+  const near_polynomial along = saltusi_near_product(e->way, way_rate(p, e));
   near_polynomial x = scaled(constant, power_of(&q, -1));
-  x = sum(x, exactly(f->stiffness * fabs(w), 0.0));
+  x = saltusi_near_sum(x, saltusi_near_exactly(f->stiffness * fabs(w), 0.0));
   if (f->damping != 0.0) {
-    x = sum(x, scaled(f->damping * w, product(along, power_of(&q, -2))));
+    x = saltusi_near_sum(x, scaled(f->damping * w, saltusi_near_product(along, power_of(&q, -2))));
   }
-  x = scaled(w, product(x, e->way));
+  x = scaled(w, saltusi_near_product(x, e->way));
   add_push(p, e, 0, x, out);
   add_push(p, e, 1, x, out);
 }
@@ -295,18 +255,20 @@ static void add_along(const saltusi_motion_segment* p, const saltusi_force_along
                       double constant, const ends* e, double* out) {
   const saltusi_term* term = &f->row->term[0];
   const bool world = term->kind == SALTUSI_TERM_WORLD;
-  const near_polynomial axis = world ? exactly(1.0, 0.0) : e->turn[0];
-  near_polynomial rate = product(way_rate(p, e), axis);
+  const near_polynomial axis = world ? saltusi_near_exactly(1.0, 0.0) : e->turn[0];
+  near_polynomial rate = saltusi_near_product(way_rate(p, e), axis);
   if (!world && e->body[0]->v >= 0) { /* d . a' */
-    rate = sum(rate, scaled(speed(p, e->body[0]->v + 2), product(e->way, axis)));
+    rate = saltusi_near_sum(
+        rate, scaled(speed(p, e->body[0]->v + 2), saltusi_near_product(e->way, axis)));
   }
-  near_polynomial x = scaled(f->stiffness * term->weight, product(e->way, axis));
-  x = sum(x, scaled(f->damping * term->weight, rate));
-  x = scaled(term->weight, product(sum(x, exactly(constant, 0.0)), axis));
+  near_polynomial x = scaled(f->stiffness * term->weight, saltusi_near_product(e->way, axis));
+  x = saltusi_near_sum(x, scaled(f->damping * term->weight, rate));
+  x = scaled(term->weight,
+             saltusi_near_product(saltusi_near_sum(x, saltusi_near_exactly(constant, 0.0)), axis));
   add_push(p, e, 0, x, out);
   add_push(p, e, 1, x, out);
   if (e->body[0]->v >= 0) {
-    out[e->body[0]->v + 2] += product(e->way, x).off;
+    out[e->body[0]->v + 2] += saltusi_near_product(e->way, x).off;
   }
 }
 

@@ -9,6 +9,7 @@
  *   a < b and the like          a - b
  */
 #include "formula/enclose.h"
+#include "formula/near_polynomial.h"
 #include "model/formula_model.h"
 
 #include <assert.h>
@@ -117,8 +118,11 @@ void saltusi_formula_bound_make(saltusi_formula_builder* b, const saltusi_expr* 
   }
   list_reads(b, values, count, bound);
   saltusi_formula_make(b, (size_t)count, &bound->program);
-  const size_t bytes = saltusi_enclose_bytes(&bound->program);
-  b->model->bound_bytes = bytes > b->model->bound_bytes ? bytes : b->model->bound_bytes;
+  const size_t bytes[] = {saltusi_enclose_bytes(&bound->program),
+                          saltusi_remainder_bytes(&bound->program)};
+  for (int k = 0; k < 2; k++) {
+    b->model->bound_bytes = bytes[k] > b->model->bound_bytes ? bytes[k] : b->model->bound_bytes;
+  }
 }
 
 /* Switching function of a node: changes sign with the branch; zero if there is none. */
@@ -218,5 +222,21 @@ static int switches(const void* self) {
   return m->switch_count;
 }
 
-const saltus_enclosure_ops saltusi_formula_enclosure = {
-    .bytes = bytes, .depends = depends, .along = along, .switches = switches, .reads = reads};
+static void beyond(const void* self, const saltus_course* course, saltus_quantity what,
+                   double* out) {
+  const saltus_formula_model* m = self;
+  const bool joint = what == SALTUS_QUANTITY_JOINT;
+  const int count = joint ? m->system.dims.nj : m->system.dims.nv;
+  for (int i = 0; i < count; i++) {
+    const saltusi_formula_bound* bound = bound_of(m, what, i);
+    const bool plain = (bound->depends & (unsigned)SALTUS_NOT_POLYNOMIAL) == 0;
+    out[i] = plain ? 0.0 : saltusi_remainder(&bound->program, course, joint);
+  }
+}
+
+const saltus_enclosure_ops saltusi_formula_enclosure = {.bytes = bytes,
+                                                        .depends = depends,
+                                                        .along = along,
+                                                        .beyond = beyond,
+                                                        .switches = switches,
+                                                        .reads = reads};

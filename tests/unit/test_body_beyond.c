@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Saltus developers
  *
- * test_body_beyond.c - what forces of mechanisms have beyond polynomials: bounds against the best polynomial, ends of a
- * spring that pass each other, and a narrow pulse of an actuator in a run.
+ * test_body_beyond.c - what forces of mechanisms and formulas have beyond polynomials: bounds against the best polynomial,
+ * ends of a spring that pass each other, and a narrow pulse of an actuator in a run.
  */
-#include "saltus_test.h"
-
 #include "formula/jet.h"
+#include "formula_fixture.h"
 
 static saltus_mechanism* create(const saltus_mechanism_def* def) {
   saltus_mechanism* m = NULL;
@@ -62,6 +61,55 @@ static void what_is_beyond_degree_6_is_bounded(void** state) {
     assert_true(out[2] <= 4.0 * pow(r, 7.0) / 5040.0 * (1.0 + 1e-9));
   }
   saltus_mechanism_destroy(m);
+}
+
+/* The bound of the force F(x) for x within r of 0.4; *mean is at most its distance from polynomials of degree 6. */
+static double bound_of_formula(const char* text, double r, double* mean) {
+  const saltus_formula_coordinate q = {.name = "x", .force = TEXT(text)};
+  const saltus_formula_def def = {
+      .coordinates = &q, .coordinate_count = 1, .kinetic = TEXT("x'^2/2")};
+  fixture f = open_model(&def);
+  const saltus_enclosure_ops* ops = f.system->ops->enclosure;
+  void* scratch = malloc(ops->bytes(f.system->self));
+  const saltus_interval t[2] = {{-1.0, 1.0}, {1.0, 1.0}};
+  const saltus_interval along[2] = {{0.4 - r, 0.4 + r}, {r, r}}, v[2] = {{r, r}, {0.0, 0.0}};
+  const saltus_course course = {.order = 1, .t = t, .q = along, .v = v, .scratch = scratch};
+  double out = NAN;
+  ops->beyond(f.system->self, &course, SALTUS_QUANTITY_FORCE, &out);
+  *mean = 0.0;
+  for (int i = 0; i <= 7; i++) {
+    const double x = 0.4 + r * cos(acos(-1.0) * i / 7.0);
+    double F;
+    f.at.q = &x;
+    f.at.v = &r;
+    f.system->ops->force(f.system->self, &f.at, &F);
+    *mean += (i % 2 == 0 ? 1.0 : -1.0) * (i % 7 == 0 ? 0.5 : 1.0) * F / 7.0;
+  }
+  free(scratch);
+  close_model(&f);
+  return out;
+}
+
+static void formulas_have_the_bounds_of_mechanisms(void** state) {
+  (void)state;
+  /* of a sine r^7 / 7!; of powers of s = 2 + x at most 2 e^7 of the largest, e = r / 2.4 */
+  static const struct {
+    const char* text;
+    double most;
+  } smooth[] = {{"8*sin(x)", 8.0 / 5040.0}, {"sqrt(2 + x)", 0.015}, {"1/(2 + x)", 0.015}};
+  for (size_t k = 0; k < sizeof smooth / sizeof smooth[0]; k++) {
+    for (double r = 0.1; r <= 0.8; r *= 2.0) {
+      double mean;
+      const double bound = bound_of_formula(smooth[k].text, r, &mean);
+      assert_true(fabs(mean) <= bound + 1e-15);
+      assert_true(bound <= smooth[k].most * pow(r, 7.0) * (1.0 + 1e-9));
+    }
+  }
+  double mean;
+  assert_true(bound_of_formula("3*x^4 - x", 1.0, &mean) == 0.0);
+  assert_false(bound_of_formula("x^7", 1.0, &mean) < 1e300);
+  assert_false(bound_of_formula("abs(x)", 1.0, &mean) < 1e300);
+  assert_false(bound_of_formula("1/(x - 0.4)", 0.1, &mean) < 1e300);
 }
 
 static void a_spring_that_is_passed_is_not_plain(void** state) {
@@ -155,6 +203,7 @@ static void a_narrow_pulse_of_an_actuator_is_found(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_beyond_degree_6_is_bounded),
+      cmocka_unit_test(formulas_have_the_bounds_of_mechanisms),
       cmocka_unit_test(a_spring_that_is_passed_is_not_plain),
       cmocka_unit_test(a_narrow_pulse_of_an_actuator_is_found),
   };
