@@ -415,6 +415,24 @@ static int print_machine(const cli_model* model, inspection* in) {
   return code;
 }
 
+/* The settings of `simulate`: what `saltus run` rejects before the first step. */
+static int check_settings(const cli_model* model) {
+  if (isnan(model->view.until)) {
+    return CLI_DONE;
+  }
+  saltus_kept_message kept;
+  saltus_run_def def = saltus_run_def_default();
+  def.scene = &model->view;
+  def.log = saltus_log_keep(&kept);
+  saltus_run* run = NULL;
+  const saltus_status status = saltus_run_create(&def, &run);
+  saltus_run_destroy(run);
+  if (status != SALTUS_OK) {
+    cli_error("simulate: %s", kept.text);
+  }
+  return cli_exit_code(status);
+}
+
 int cli_check(const cli_args* args) {
   cli_model model;
   inspection in = {0};
@@ -428,6 +446,9 @@ int cli_check(const cli_args* args) {
   }
   if (code == CLI_DONE) {
     code = cli_has(args, "--json") ? print_machine(&model, &in) : print_text(&model, &in);
+  }
+  if (code == CLI_DONE) {
+    code = check_settings(&model);
   }
   if (code == CLI_DONE && sketch != NULL) {
     code = check_bodies_sketch(&model, sketch);

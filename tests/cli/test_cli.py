@@ -255,6 +255,15 @@ class Check(Cli):
         self.assertIn('a formula has a kink, or a derivative is wrong', kink.stdout)
         self.assertNotIn('The model is valid', kink.stdout)
 
+    def test_settings_that_a_run_rejects_are_rejected(self):
+        for settings in ('scheme: schatzman-paoli, tol: 1e-6', 'scheme: rk4, tol: 1e-6', 'scheme: rattle, step: 1e-3',
+                         'scheme: trapezoidal-implicit-end, tol: 1e-6, control: richardson'):
+            scene = self.scene(BALL.split('simulate:')[0] + f'simulate: {{until: 0.01, {settings}}}\n')
+            check, run = saltus('check', scene), saltus('run', scene)
+            with self.subTest(settings=settings):
+                self.assertEqual(check.returncode, run.returncode, check.stderr)
+                self.assertEqual(check.returncode, 0 if 'step' in settings else 2, check.stderr)
+
     def test_every_scene_of_the_project_is_valid(self):
         scenes = sorted(SCENES.glob('*.yaml'))
         self.assertGreater(len(scenes), 10)
