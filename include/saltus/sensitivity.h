@@ -56,7 +56,8 @@ typedef struct saltus_sensitivity_def {
    * also in the systems of the directions; inputs are reset at the end. NULL: none. */
   const saltus_observables* observables;
   const uint64_t* changes; /* as in saltus_sim_def; needed where events switch; NULL: never */
-  SALTUS_RESERVED(2);
+  const double* times; /* [time_count] s, ascending: states and derivatives are recorded there */
+  long long time_count;
 } saltus_sensitivity_def;
 
 SALTUS_API saltus_sensitivity_def saltus_sensitivity_def_default(void);
@@ -99,7 +100,10 @@ typedef struct saltus_sensitivity_view {
   /* [(2 + directions) x output_count] extremes: values, times, derivatives of the values; NULL: none, at a section, or more
    * than 64 steps without an event */
   const double *highest, *lowest;
-  SALTUS_RESERVED(2);
+  /* [time_count x (1 + directions) x (nq + nv)] states and derivatives at the times of the definition, before an event at
+   * the same time; NaN: inside an accumulation of impacts, or after a section */
+  const double* records;
+  SALTUS_RESERVED(1);
 } saltus_sensitivity_view;
 
 typedef struct saltus_sensitivity saltus_sensitivity;

@@ -68,8 +68,11 @@ static bool rest_of(saltusi_vary* v, const saltus_system* sys, saltusi_phase_poi
   double* mean = out; /* free until the end */
   memcpy(mean, after, (size_t)nv * sizeof *mean);
   advance(sys, nq, &at, mean, flight, q);
-  const saltusi_phase_impulse impulse = {
-      .set = r->s->set, .count = r->s->series_count, .first = r->contact, .closed = &v->mode};
+  const saltusi_phase_impulse impulse = {.set = r->s->set,
+                                         .count = r->s->series_count,
+                                         .first = r->contact,
+                                         .closed = &v->mode,
+                                         .redundant = r->s->redundant};
   const saltusi_phase_point landing = {.t = at.t + flight, .q = q, .v = before};
   if (!saltusi_phase_impact(&v->room, sys, landing, &impulse, after, NULL)) {
     return false;
@@ -116,11 +119,7 @@ static void gather_set(saltus_sensitivity* s, int contact) {
   const saltusi_phase* mode = &s->vary.mode;
   s->series_count = 0;
   for (int i = 0; i < s->vary.contacts.count; i++) {
-    bool takes_part = i == contact;
-    for (int k = 0; k < mode->count && !takes_part; k++) {
-      takes_part = mode->held[k].contact == i;
-    }
-    if (takes_part) {
+    if (i == contact || s->beside[i] || saltusi_phase_holds(mode, i)) {
       s->set[s->series_count++] = i;
     }
   }
@@ -134,8 +133,9 @@ void saltusi_sensitivity_series_begin(saltus_sensitivity* s, int contact, double
   double U[3];
   saltusi_phase_velocity(&v->room, s->def.system, at, contact, NULL, U, NULL);
   const double ratio = U[0] / fabs(approach);
-  const double part = v->mode.count > 0 ? slow_beside : slow;
-  if (!(U[0] > 0.0 && ratio < 1.0 && U[0] <= part * (1.0 - ratio) * v->speed)) {
+  const double part = v->mode.count > 0 && !s->redundant ? slow_beside : slow;
+  if (!saltusi_sensitivity_may_begin(s, at.t) ||
+      !(U[0] > 0.0 && ratio < 1.0 && U[0] <= part * (1.0 - ratio) * v->speed)) {
     return;
   }
   gather_set(s, contact);
@@ -170,8 +170,8 @@ saltus_status saltusi_sensitivity_series_follow(saltus_sensitivity* s, double t,
     return SALTUS_OK;
   }
   if (foreign) {
-    return saltusi_sensitivity_fail(
-        s, SALTUS_ERR_UNSUPPORTED, t,
+    return saltusi_sensitivity_retry(
+        s, s->last[s->series].t, t, t,
         "an event inside an accumulation of impacts; its derivative is not computed");
   }
   s->series_impacts += impact;
@@ -212,7 +212,7 @@ saltus_status saltusi_sensitivity_accumulation(saltus_sensitivity* s, double t, 
                                     "an accumulation whose impacts were not seen");
   }
   for (int i = 0; i < v->mode.count; i++) { /* the contact may already be reported as closed */
-    if (v->mode.held[i].contact == contact) {
+    if (v->mode.held[i].contact == contact || s->beside[v->mode.held[i].contact]) {
       v->mode.held[i--] = v->mode.held[--v->mode.count];
     }
   }

@@ -53,6 +53,7 @@ bool saltusi_sensitivity_chatter_follow(saltus_sensitivity* s, double t) {
     good = good && !saltus_event_is_user_defined(e->kind);
     if (good && e->kind == SALTUS_EVENT_IMPACT) {
       s->chatter_speed = fmax(s->chatter_speed, fabs(e->u_before));
+      s->chatter_fast = 8.0 * fabs(e->u_before) >= s->chatter_speed ? t : s->chatter_fast;
       add(s, e->contact);
       good = is_plain(s, e->contact);
     }
@@ -65,8 +66,12 @@ bool saltusi_sensitivity_chatter_begin(saltus_sensitivity* s, double t) {
   saltusi_vary* v = &s->vary;
   const int n = v->n;
   const saltusi_last_impact* l = s->series >= 0 ? &s->last[s->series] : NULL;
+  if (!saltusi_sensitivity_may_begin(s, l != NULL ? l->t : t)) {
+    return false;
+  }
   s->chatter = true;
   s->chatter_from = l != NULL ? l->t : t;
+  s->chatter_fast = s->chatter_from;
   s->chatter_speed = 0.0;
   s->chatter_count = 0;
   bool good = l == NULL || is_plain(s, s->series);
@@ -93,10 +98,13 @@ bool saltusi_sensitivity_chatter_begin(saltus_sensitivity* s, double t) {
 bool saltusi_sensitivity_chatter_rests(const saltus_sensitivity* s) {
   assert(s != NULL && s->chatter);
   int held = 0;
+  bool sticks = s->slip_end < 0;
   for (int i = 0; i < s->vary.mode.count; i++) {
-    held += takes_part(s, s->vary.mode.held[i].contact);
+    const saltusi_phase_contact* m = &s->vary.mode.held[i];
+    held += takes_part(s, m->contact);
+    sticks = sticks || (m->contact == s->slip_end && m->sticks);
   }
-  return held == s->chatter_count;
+  return held == s->chatter_count && sticks;
 }
 
 static bool settle(saltusi_vary* v, const saltus_system* sys, saltusi_phase_point at,
@@ -176,11 +184,13 @@ saltus_status saltusi_sensitivity_chatter_end(saltus_sensitivity* s, double t) {
     s->dt[j] = 0.0;
   }
   s->chatter = false;
+  s->slip_end = -1;
   for (int i = 0; i < v->contacts.count; i++) {
     s->last[i].known = s->last[i].known && !takes_part(s, i);
   }
-  return good ? SALTUS_OK
-              : saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, t,
+  return good
+             ? SALTUS_OK
+             : saltusi_sensitivity_retry(s, s->chatter_from, s->chatter_fast, t,
                                          "an accumulation of impacts of several contacts that ends "
                                          "between slip and stick; its derivative is not computed");
 }

@@ -7,7 +7,6 @@
 #include "saltus/sensitivity.h"
 
 #include "base/log.h"
-#include "base/reserved.h"
 #include "sensitivity/sensitivity_state.h"
 
 #include <assert.h>
@@ -59,6 +58,14 @@ saltus_status saltus_sensitivity_check(const saltus_system* sys, saltus_log log)
 }
 
 static saltus_status check(const saltus_sensitivity_def* def) {
+  for (long long i = 1; i < def->time_count; i++) {
+    if (!(def->times[i] >= def->times[i - 1])) {
+      saltusi_log(def->log, SALTUS_LEVEL_ERROR,
+                  "sensitivity: time %lld is %g s, must not be before %g s", i, def->times[i],
+                  def->times[i - 1]);
+      return SALTUS_ERR_RANGE;
+    }
+  }
   if (def->system == NULL || def->q0 == NULL || def->v0 == NULL || !(def->until > def->t0) ||
       def->direction_count < 0) {
     saltusi_log(def->log, SALTUS_LEVEL_ERROR,
@@ -142,14 +149,19 @@ static bool take_room(saltus_sensitivity* s) {
   s->y = SALTUSI_TAKE(&s->pool, double, v->size);
   s->after = SALTUSI_TAKE(&s->pool, double, v->n);
   s->total = SALTUSI_TAKE(&s->pool, double, v->size);
-  s->moved = SALTUSI_TAKE(&s->pool, double, v->size);
+  s->moved = SALTUSI_TAKE(&s->pool, double, v->size + v->n);
   s->dt = SALTUSI_TAKE(&s->pool, double, v->count + 1);
   s->rates = SALTUSI_TAKE(&s->pool, double, v->n + 4);
   s->hdot = SALTUSI_TAKE(&s->pool, double, v->n + v->count + 4);
   s->forces = SALTUSI_TAKE(&s->pool, saltus_contact_force, nc + 1);
   s->largest = SALTUSI_TAKE(&s->pool, double, v->n);
   s->set = SALTUSI_TAKE(&s->pool, int, nc + 1);
-  s->series = -1;
+  s->law_u = SALTUSI_TAKE(&s->pool, double, 6 * nc + 1);
+  s->law_du = SALTUSI_TAKE(&s->pool, double, 3 * nc + 1);
+  s->series = s->slip_end = -1;
+  s->beside = SALTUSI_TAKE(&s->pool, bool, nc + 1);
+  s->records = SALTUSI_TAKE(&s->pool, double,
+                            (size_t)v->n*(size_t)(1 + v->count) * (size_t)def->time_count + 1);
   s->chatter_columns = SALTUSI_TAKE(&s->pool, double, v->size);
   s->chatter_set = SALTUSI_TAKE(&s->pool, int, nc + 1);
   s->bounce = SALTUSI_TAKE(&s->pool, double, 3 * v->nv + v->nq);
@@ -219,15 +231,9 @@ static saltus_status begin(saltus_sensitivity* s) {
   return SALTUS_OK;
 }
 
-saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
-                                        saltus_sensitivity** out) {
-  assert(def != NULL && out != NULL);
-  *out = NULL;
-  saltus_status status = SALTUSI_RESERVED_CHECK(def, "saltus_sensitivity_def", def->log);
-  status = status == SALTUS_OK ? check(def) : status;
-  if (status != SALTUS_OK) {
-    return status;
-  }
+/* One run. */
+static saltus_status create(const saltus_sensitivity_def* def, saltusi_sensitivity_attempt* attempt,
+                            saltus_sensitivity** out) {
   saltusi_pool pool = saltusi_pool_over(def->allocator);
   saltus_sensitivity* s = SALTUSI_TAKE(&pool, saltus_sensitivity, 1);
   if (s == NULL) {
@@ -240,7 +246,9 @@ saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
   s->view.derivative_t = (double)NAN;
   s->view.closest = INFINITY;
   s->last_impact = -INFINITY;
-  status = begin(s);
+  s->attempt = attempt;
+  attempt->again = false;
+  saltus_status status = begin(s);
   status = status == SALTUS_OK ? saltusi_sensitivity_run(s) : status;
   saltusi_sensitivity_reset(s);
   if (status > SALTUS_OK) { /* of a step that cannot be repeated here */
@@ -252,4 +260,19 @@ saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
   }
   *out = s;
   return SALTUS_OK;
+}
+
+saltus_status saltus_sensitivity_create(const saltus_sensitivity_def* def,
+                                        saltus_sensitivity** out) {
+  assert(def != NULL && out != NULL);
+  *out = NULL;
+  saltus_status status = check(def);
+  if (status != SALTUS_OK) {
+    return status;
+  }
+  saltusi_sensitivity_attempt attempt = {.count = 0};
+  do {
+    status = create(def, &attempt, out);
+  } while (attempt.again);
+  return status;
 }

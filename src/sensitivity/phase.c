@@ -22,18 +22,20 @@ bool saltusi_phase_workspace_make(saltusi_phase_workspace* room, const saltus_sy
   room->M = SALTUSI_TAKE(pool, double, (size_t)n*(size_t)n);
   room->L = SALTUSI_TAKE(pool, double, (size_t)n*(size_t)n);
   room->F = SALTUSI_TAKE(pool, double, n);
+  room->B = SALTUSI_TAKE(pool, double, (size_t)n*(size_t)d->nq);
   room->b = SALTUSI_TAKE(pool, double, rows + 1);
   room->c = SALTUSI_TAKE(pool, double, rows + 1);
   room->G = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)n);
   room->D = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)n);
   room->MD = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)n);
   room->A = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)(rows + 1));
-  room->x = SALTUSI_TAKE(pool, double, rows + 1);
+  room->x = SALTUSI_TAKE(pool, double, 2 * rows + 1);
   room->row_of = SALTUSI_TAKE(pool, int, rows + 1);
   room->order = SALTUSI_TAKE(pool, int, rows + 1);
+  room->row_order = SALTUSI_TAKE(pool, int, rows + 1);
   room->column = SALTUSI_TAKE(pool, int, n + 1);
   room->u = SALTUSI_TAKE(pool, double, rows + 1);
-  room->W = SALTUSI_TAKE(pool, double, (size_t)(rows + 1) * (size_t)(rows + 1));
+  room->W = SALTUSI_TAKE(pool, double, 2 * (size_t)(rows + 1) * (size_t)(rows + 1));
   room->P = SALTUSI_TAKE(pool, double, rows + 1);
   room->after = SALTUSI_TAKE(pool, double, rows + 1);
   room->struck = SALTUSI_TAKE(pool, saltus_impact_contact, nc + 1);
@@ -82,16 +84,9 @@ static void mass_by_blocks(saltusi_phase_workspace* r, const saltus_system* sys,
   }
 }
 
-/* M and its factor L; false: M is not positive definite. */
-static bool factor_mass(saltusi_phase_workspace* r, const saltus_system* sys,
-                        const saltus_point* at) {
+/* L of M; false: it is not positive definite. */
+static bool factor(saltusi_phase_workspace* r) {
   const int n = r->nv;
-  if (sys->ops->mass != NULL) {
-    memset(r->M, 0, (size_t)n * (size_t)n * sizeof *r->M);
-    sys->ops->mass(sys->self, at, r->M);
-  } else {
-    mass_by_blocks(r, sys, at);
-  }
   for (int i = 0; i < n; i++) {
     for (int j = 0; j <= i; j++) {
       const double rest =
@@ -103,6 +98,18 @@ static bool factor_mass(saltusi_phase_workspace* r, const saltus_system* sys,
     }
   }
   return true;
+}
+
+/* M and its factor. */
+static bool factor_mass(saltusi_phase_workspace* r, const saltus_system* sys,
+                        const saltus_point* at) {
+  if (sys->ops->mass != NULL) {
+    memset(r->M, 0, (size_t)r->nv * (size_t)r->nv * sizeof *r->M);
+    sys->ops->mass(sys->self, at, r->M);
+  } else {
+    mass_by_blocks(r, sys, at);
+  }
+  return factor(r);
 }
 
 static void mass_solve(const saltusi_phase_workspace* r, double* x) {
@@ -182,77 +189,125 @@ static void substitute(const saltusi_phase_workspace* r, int rank, int n, const 
   }
 }
 
-/* The solution of least norm: y minus its part in the null space, whose vectors are orthogonalised one after the other. */
-static void shorten(saltusi_phase_workspace* r, int rank, int n, double* y) {
-  double* null = r->W; /* free outside impacts */
-  for (int k = 0; k < n - rank; k++) {
-    double* one = null + (ptrdiff_t)k * n;
-    memset(one, 0, (size_t)n * sizeof *one);
-    one[r->order[rank + k]] = 1.0;
-    substitute(r, rank, n, NULL, one);
-    for (int j = 0; j <= k; j++) {
-      const double* from = j < k ? null + (ptrdiff_t)j * n : one;
-      double* to = j < k ? one : y;
-      const double part = dot(from, to, n) / dot(from, from, n);
-      for (int i = 0; i < n; i++) {
-        to[i] -= part * from[i];
+/* Eliminates column `k` below its pivot, and the same of the right side. */
+static void eliminate(saltusi_phase_workspace* r, int k, int n) {
+  const int wide = r->rows + 1;
+  for (int i = k + 1; i < n; i++) {
+    const double f = r->A[i * wide + k] / r->A[k * wide + k];
+    for (int j = k + 1; j < n; j++) {
+      r->A[i * wide + j] -= f * r->A[k * wide + j];
+    }
+    r->A[i * wide + k] = f; /* L */
+    r->x[i] -= f * r->x[k];
+  }
+}
+
+/* Largest entry of the remaining rows and columns to the diagonal; returns its size. */
+static double pivot_at(saltusi_phase_workspace* r, int k, int n) {
+  double* A = r->A;
+  const int wide = r->rows + 1;
+  int row = k, column = k;
+  for (int i = k; i < n; i++) {
+    for (int j = k; j < n; j++) {
+      if (fabs(A[i * wide + j]) > fabs(A[row * wide + column])) {
+        row = i;
+        column = j;
       }
+    }
+  }
+  for (int j = 0; j < n; j++) {
+    const double kept = A[row * wide + j];
+    A[row * wide + j] = A[k * wide + j];
+    A[k * wide + j] = kept;
+  }
+  for (int i = 0; i < n; i++) {
+    const double kept = A[i * wide + column];
+    A[i * wide + column] = A[i * wide + k];
+    A[i * wide + k] = kept;
+  }
+  const double right = r->x[row];
+  r->x[row] = r->x[k];
+  r->x[k] = right;
+  const int row_was = r->row_order[row], column_was = r->order[column];
+  r->row_order[row] = r->row_order[k];
+  r->row_order[k] = row_was;
+  r->order[column] = r->order[k];
+  r->order[k] = column_was;
+  return fabs(A[k * wide + k]);
+}
+
+/* Triangle of A with complete pivoting, and its rank: pivots above a part of the largest. */
+static int triangle(saltusi_phase_workspace* r, int n, double part) {
+  double largest = 0.0;
+  int rank = 0;
+  for (int i = 0; i < n; i++) {
+    r->order[i] = r->row_order[i] = i;
+  }
+  for (; rank < n; rank++) {
+    const double pivot = pivot_at(r, rank, n);
+    largest = fmax(largest, pivot);
+    if (!(pivot > part * largest)) {
+      break;
+    }
+    eliminate(r, rank, n);
+  }
+  return rank;
+}
+
+/* z^T A = 0, z = 1 at row `rank + k` of the triangle. */
+static void left_null(const saltusi_phase_workspace* r, int rank, int n, int k, double* z) {
+  const int wide = r->rows + 1;
+  memset(z, 0, (size_t)n * sizeof *z);
+  z[r->row_order[rank + k]] = 1.0;
+  for (int i = rank - 1; i >= 0; i--) {
+    double rest = -r->A[(rank + k) * wide + i];
+    for (int j = i + 1; j < rank; j++) {
+      rest -= r->A[j * wide + i] * z[r->row_order[j]];
+    }
+    z[r->row_order[i]] = rest;
+  }
+}
+
+/* The limit of vanishing equal compliance of the contacts, A y + c y = x with c -> 0: y is orthogonal to the left null
+ * vectors of A, which differ from its null vectors where redundant contacts slide in several directions. Unknowns below
+ * `rigid` are rows of joints, without compliance. */
+static void distribute(saltusi_phase_workspace* r, int rank, int n, int rigid, double* y) {
+  const int d = n - rank;
+  double *null = r->W, *left = r->W + (ptrdiff_t)d * n; /* free outside impacts */
+  for (int k = 0; k < d; k++) {
+    memset(null + (ptrdiff_t)k * n, 0, (size_t)n * sizeof *null);
+    null[(ptrdiff_t)k * n + r->order[rank + k]] = 1.0;
+    substitute(r, rank, n, NULL, null + (ptrdiff_t)k * n);
+    left_null(r, rank, n, k, left + (ptrdiff_t)k * n);
+  }
+  const int wide = r->rows + 1;
+  for (int i = 0; i < d; i++) { /* left^T (y - null c) = 0 */
+    const double* z = left + (ptrdiff_t)i * n + rigid;
+    r->x[i] = dot(z, y + rigid, n - rigid);
+    for (int j = 0; j < d; j++) {
+      r->A[i * wide + j] = dot(z, null + (ptrdiff_t)j * n + rigid, n - rigid);
+    }
+  }
+  const int most = triangle(r, d, 1e-9); /* redundant joints: any of their forces */
+  double* c = r->x + d;
+  memset(c, 0, (size_t)d * sizeof *c);
+  substitute(r, most, d, r->x, c);
+  for (int k = 0; k < d; k++) {
+    for (int i = 0; i < n; i++) {
+      y[i] -= c[k] * null[(ptrdiff_t)k * n + i];
     }
   }
 }
 
-/* A x = x with complete pivoting; where unknowns depend on others, the solution of least norm. */
-static void solve(saltusi_phase_workspace* r, int n) {
-  double* A = r->A;
-  const int wide = r->rows + 1;
-  for (int i = 0; i < n; i++) {
-    r->order[i] = i;
-  }
-  double largest = 0.0;
-  int rank = 0;
-  for (; rank < n; rank++) {
-    int row = rank, column = rank;
-    for (int i = rank; i < n; i++) {
-      for (int j = rank; j < n; j++) {
-        if (fabs(A[i * wide + j]) > fabs(A[row * wide + column])) {
-          row = i;
-          column = j;
-        }
-      }
-    }
-    const double pivot = fabs(A[row * wide + column]);
-    largest = fmax(largest, pivot);
-    if (!(pivot > 1e-12 * largest)) {
-      break;
-    }
-    for (int j = 0; j < n; j++) {
-      const double kept = A[row * wide + j];
-      A[row * wide + j] = A[rank * wide + j];
-      A[rank * wide + j] = kept;
-    }
-    const double right = r->x[row];
-    r->x[row] = r->x[rank];
-    r->x[rank] = right;
-    for (int i = 0; i < n; i++) {
-      const double kept = A[i * wide + column];
-      A[i * wide + column] = A[i * wide + rank];
-      A[i * wide + rank] = kept;
-    }
-    const int who = r->order[column];
-    r->order[column] = r->order[rank];
-    r->order[rank] = who;
-    for (int i = rank + 1; i < n; i++) {
-      const double f = A[i * wide + rank] / A[rank * wide + rank];
-      for (int j = rank; j < n; j++) {
-        A[i * wide + j] -= f * A[rank * wide + j];
-      }
-      r->x[i] -= f * r->x[rank];
-    }
-  }
+/* A x = x with complete pivoting; linearly dependent rows share their forces by `distribute`. */
+static void solve(saltusi_phase_workspace* r, int n, int rigid) {
+  const int rank = triangle(r, n, 1e-12);
   double* y = r->P; /* free outside impacts */
   memset(y, 0, (size_t)n * sizeof *y);
   substitute(r, rank, n, r->x, y);
-  shorten(r, rank, n, y);
+  if (rank < n) {
+    distribute(r, rank, n, rigid, y);
+  }
   memcpy(r->x, y, (size_t)n * sizeof *y);
 }
 
@@ -331,7 +386,7 @@ static void hold(saltusi_phase_workspace* r, int unknowns, const double* rest, d
   for (int i = 0; i < unknowns; i++) {
     r->x[i] = -dot(r->G + (ptrdiff_t)r->row_of[i] * n, y, n) - rest[r->row_of[i]];
   }
-  solve(r, unknowns);
+  solve(r, unknowns, r->nj);
   for (int i = 0; i < unknowns; i++) {
     for (int k = 0; k < n; k++) {
       y[k] += r->MD[(ptrdiff_t)i * n + k] * r->x[i];
@@ -407,6 +462,34 @@ bool saltusi_phase_close(saltusi_phase_workspace* room, const saltus_system* sys
   return room->failure.status == SALTUS_OK;
 }
 
+bool saltusi_phase_tangent(saltusi_phase_workspace* room, const saltus_system* system,
+                           const double* q, const double* s, double* y) {
+  assert(room != NULL && system != NULL && q != NULL && s != NULL && y != NULL);
+  const int nq = room->nq, nv = room->nv;
+  if (system->ops->rate == NULL) {
+    memcpy(y, s, (size_t)nv * sizeof *y);
+    return nq == nv;
+  }
+  for (int k = 0; k < nv; k++) { /* least squares of the columns of q' = B(q) v */
+    memset(y, 0, (size_t)nv * sizeof *y);
+    y[k] = 1.0;
+    system->ops->rate(system->self, q, y, room->B + (ptrdiff_t)k * nq);
+  }
+  for (int k = 0; k < nv; k++) {
+    for (int l = 0; l < nv; l++) {
+      room->M[k * nv + l] = dot(room->B + (ptrdiff_t)k * nq, room->B + (ptrdiff_t)l * nq, nq);
+    }
+  }
+  for (int k = 0; k < nv; k++) {
+    y[k] = dot(room->B + (ptrdiff_t)k * nq, s, nq);
+  }
+  if (!factor(room)) {
+    return false;
+  }
+  mass_solve(room, y);
+  return true;
+}
+
 void saltusi_phase_velocity(saltusi_phase_workspace* room, const saltus_system* system,
                             saltusi_phase_point at, int contact, const double* a, double U[3],
                             double* normal) {
@@ -449,7 +532,8 @@ double saltusi_phase_gap(saltusi_phase_workspace* room, const saltus_system* sys
   return system->ops->contacts(system->self, &p, &list) == SALTUS_OK ? gap[contact] : (double)NAN;
 }
 
-static saltus_impact_contact impact_contact(const saltus_contact_law* law, int index, bool first) {
+static saltus_impact_contact impact_contact(const saltus_contact_law* law, int index,
+                                            bool collides) {
   return (saltus_impact_contact){.name = law->name,
                                  .tangents = law->tangents,
                                  .mu = saltus_contact_impact_mu(law),
@@ -458,28 +542,78 @@ static saltus_impact_contact impact_contact(const saltus_contact_law* law, int i
                                  .stiffness = law->stiffness,
                                  .impact = law->impact,
                                  .own = law->own,
-                                 .struck = first,
+                                 .struck = collides,
                                  .law = index,
                                  .friction = law->impact_mu != 0.0 ? NULL : law->friction};
 }
 
-static bool is_closed(const saltusi_phase* mode, int contact) {
-  for (int i = 0; mode != NULL && i < mode->count; i++) {
-    if (mode->held[i].contact == contact) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* U_N- = 0 of closed contacts, whose differences are of second order. */
-static void stop_closed(saltusi_phase_workspace* r, const saltusi_phase_impulse* impulse) {
+/* Sets x = 0 for U_N- of closed contacts, whose differences are of second order. */
+static void stop_closed(const saltusi_phase_workspace* r, const saltusi_phase_impulse* impulse,
+                        double* x) {
   for (int i = 0, row = 0; i < impulse->count; i++) {
-    if (impulse->set[i] != impulse->first && is_closed(impulse->closed, impulse->set[i])) {
-      r->u[row] = 0.0;
+    if (impulse->set[i] != impulse->first &&
+        saltusi_phase_holds(impulse->closed, impulse->set[i])) {
+      x[row] = 0.0;
     }
     row += 1 + r->struck[i].tangents;
   }
+}
+
+/* Removes what rounding adds to velocities u outside of the range of W, which compliance would magnify. */
+static void project(saltusi_phase_workspace* r, const saltusi_phase_impulse* impulse, int rows) {
+  const int wide = r->rows + 1;
+  double* null = r->W + (ptrdiff_t)rows * rows;
+  for (int i = 0; i < rows; i++) {
+    memcpy(r->A + (ptrdiff_t)i * wide, r->W + (ptrdiff_t)i * rows, (size_t)rows * sizeof *r->A);
+    r->x[i] = 0.0;
+  }
+  const int rank = triangle(r, rows, 1e-9);
+  for (int k = 0; k < rows - rank; k++) {
+    double* z = null + (ptrdiff_t)k * rows;
+    left_null(r, rank, rows, k, z);
+    stop_closed(r, impulse, z);    /* U_N- of closed contacts stays 0 */
+    for (int j = 0; j <= k; j++) { /* orthogonal to those before, then u to it */
+      const double* from = j < k ? null + (ptrdiff_t)j * rows : z;
+      double* to = j < k ? z : r->u;
+      const double square = dot(from, from, rows);
+      const double part = square > 1e-20 ? dot(from, to, rows) / square : 0.0;
+      for (int i = 0; i < rows; i++) {
+        to[i] -= part * from[i];
+      }
+    }
+  }
+}
+
+/* Impulses P of the law; of redundant contacts the limit of vanishing equal compliance, extrapolated from four. */
+static bool solve_impact(saltusi_phase_workspace* r, const saltus_impacts* rule,
+                         const saltusi_phase_impulse* impulse, int rows) {
+  static const double weight[4] = {-1.0 / 21.0, 2.0 / 3.0, -8.0 / 3.0, 64.0 / 21.0};
+  const int solutions = impulse->redundant ? 4 : 1;
+  const saltus_impact impact = {
+      .count = impulse->count, .rows = rows, .contact = r->struck, .W = r->W, .u = r->u};
+  const saltus_log silent = {0};
+  double largest = 0.0, compliance = 0.0;
+  for (int i = 0; i < rows; i++) {
+    largest = fmax(largest, r->W[i * rows + i]);
+  }
+  if (impulse->redundant) {
+    project(r, impulse, rows);
+  }
+  memset(r->P, 0, (size_t)rows * sizeof *r->P);
+  for (int k = 0; k < solutions; k++) {
+    saltus_impact_result result = {.P = r->x, .u = r->after};
+    for (int i = 0; i < rows && solutions > 1; i++) {
+      r->W[i * rows + i] += ldexp(1e-3, -k) * largest - compliance;
+    }
+    compliance = ldexp(1e-3, -k) * largest;
+    if (saltus_impact_solve(r->solver, rule, &impact, silent, &result) != SALTUS_OK) {
+      return false;
+    }
+    for (int i = 0; i < rows; i++) {
+      r->P[i] += (solutions > 1 ? weight[k] : 1.0) * r->x[i];
+    }
+  }
+  return true;
 }
 
 bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
@@ -500,7 +634,9 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
     const int contact = impulse->set[i];
     const saltus_contact_law* law = saltusi_phase_law(r, system, contact);
     const int count = contact_rows(r, system, &p, contact, r->nj + rows);
-    r->struck[i] = impact_contact(law, r->contacts.law[contact], contact == impulse->first);
+    r->struck[i] =
+        impact_contact(law, r->contacts.law[contact],
+                       contact == impulse->first || !saltusi_phase_holds(impulse->closed, contact));
     if (contact == impulse->first && approach != NULL) {
       *approach = dot(r->G + (ptrdiff_t)(r->nj + rows) * n, at.v, n) + r->b[r->nj + rows];
     }
@@ -520,7 +656,7 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
       }
       r->x[j] = -dot(r->G + (ptrdiff_t)j * n, d, n);
     }
-    solve(r, r->nj);
+    solve(r, r->nj, 0);
     for (int j = 0; j < r->nj; j++) {
       for (int k = 0; k < n; k++) {
         d[k] += r->x[j] * r->MD[(ptrdiff_t)j * n + k];
@@ -529,22 +665,18 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
   }
   for (int i = 0; i < rows; i++) {
     const double* row = r->G + (ptrdiff_t)(r->nj + i) * n;
-    r->u[i] = dot(row, at.v, n) + r->b[r->nj + i];
+    r->u[i] = impulse->u != NULL ? impulse->u[i] : dot(row, at.v, n) + r->b[r->nj + i];
     for (int j = 0; j < rows; j++) {
       r->W[i * rows + j] = dot(row, r->MD + (ptrdiff_t)(r->nj + j) * n, n);
     }
   }
-  stop_closed(r, impulse);
+  stop_closed(r, impulse, r->u);
   for (int i = 0; i < rows; i++) { /* symmetric to the last bit */
     for (int j = 0; j < i; j++) {
       r->W[i * rows + j] = r->W[j * rows + i];
     }
   }
-  const saltus_impact impact = {
-      .count = impulse->count, .rows = rows, .contact = r->struck, .W = r->W, .u = r->u};
-  saltus_impact_result result = {.P = r->P, .u = r->after};
-  const saltus_log silent = {0};
-  if (saltus_impact_solve(r->solver, system->impacts, &impact, silent, &result) != SALTUS_OK) {
+  if (!solve_impact(r, system->impacts, impulse, rows)) {
     return false;
   }
   memcpy(v, at.v, (size_t)n * sizeof *v);

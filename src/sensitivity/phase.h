@@ -33,6 +33,15 @@ typedef struct saltusi_phase {
   int count;
 } saltusi_phase;
 
+static inline bool saltusi_phase_holds(const saltusi_phase* mode, int contact) {
+  for (int i = 0; i < mode->count; i++) {
+    if (mode->held[i].contact == contact) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Workspace for the equations of a system and of its variations. */
 typedef struct saltusi_phase_workspace {
   saltusi_phase_contacts contacts;
@@ -41,10 +50,11 @@ typedef struct saltusi_phase_workspace {
   saltus_failure failure;
   double *M, *L;      /* [nv x nv] and Cholesky's factor */
   double *F, *b, *c;  /* [nv], [rows], [rows] */
+  double* B;          /* [nv x nq] of q' = B v */
   double *G, *D, *MD; /* [rows x nv] */
-  double *A, *x;      /* [rows x rows], [rows] */
-  int *row_of, *order, *column;
-  double *u, *W, *P;             /* [rows], [rows x rows], [rows] of an impact */
+  double *A, *x;      /* [rows x rows], [2 rows] */
+  int *row_of, *order, *row_order, *column;
+  double *u, *W, *P;             /* [rows], [2 rows x rows], [rows] of an impact */
   saltus_impact_contact* struck; /* [nc] */
   saltus_impact_solver* solver;
   double* after; /* [rows] */
@@ -88,11 +98,17 @@ typedef struct saltusi_phase_impulse {
   int count;
   int first;
   const saltusi_phase* closed;
+  const double* u; /* of the contacts, before the impact; NULL: those of the velocities */
+  bool redundant;  /* linearly dependent contacts: impulses of vanishing compliance */
 } saltusi_phase_impulse;
 
 bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
                           saltusi_phase_point at, const saltusi_phase_impulse* impulse, double* v,
                           double* approach);
+
+/* Velocities y [nv] along which positions change by s [nq]; false: none. */
+bool saltusi_phase_tangent(saltusi_phase_workspace* room, const saltus_system* system,
+                           const double* q, const double* s, double* y);
 
 /* Relative velocity U [1 + tangents] of a contact, and its normal acceleration for a [nv], or NULL. */
 void saltusi_phase_velocity(saltusi_phase_workspace* room, const saltus_system* system,

@@ -16,10 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Approach velocities below this fraction of the fastest velocity are grazing. */
-static const double grazing = 1e-7;
-/* The same beside closed contacts: impacts in turns become slow without grazing. */
-static const double grazing_beside = 3e-9;
+/* Variational equations end this part of the time scale of the smooth motion before a slip in space ends, where they are
+ * singular. */
+static const double slip_rest = 1e-7;
 
 enum { LOOKS = 8 }; /* samples of the motion between two events */
 
@@ -28,6 +27,28 @@ saltus_status saltusi_sensitivity_fail(const saltus_sensitivity* s, saltus_statu
   assert(s != NULL && why != NULL);
   saltusi_log(s->def.log, SALTUS_LEVEL_ERROR, "sensitivity at t = %.12g s: %s", t, why);
   return status;
+}
+
+saltus_status saltusi_sensitivity_retry(saltus_sensitivity* s, double from, double to, double t,
+                                        const char* why) {
+  assert(s != NULL && why != NULL);
+  saltusi_sensitivity_attempt* a = s->attempt;
+  if (a->count < SALTUSI_SENSITIVITY_TRIES && saltusi_sensitivity_may_begin(s, from)) {
+    a->from[a->count] = from;
+    a->to[a->count++] = to;
+    a->again = true;
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  return saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, t, why);
+}
+
+bool saltusi_sensitivity_may_begin(const saltus_sensitivity* s, double t) {
+  assert(s != NULL);
+  bool may = true;
+  for (int i = 0; i < s->attempt->count; i++) {
+    may = may && !(t >= s->attempt->from[i] && t <= s->attempt->to[i]);
+  }
+  return may;
 }
 
 static const char* contact_name(const saltus_sensitivity* s, int contact) {
@@ -50,15 +71,6 @@ void saltusi_sensitivity_grow(saltus_sensitivity* s, const double* z) {
   for (int i = 0; i < v->nv; i++) {
     v->speed = fmax(v->speed, fabs(z[v->nq + i]));
   }
-}
-
-static bool is_held(const saltusi_phase* mode, int contact) {
-  for (int i = 0; i < mode->count; i++) {
-    if (mode->held[i].contact == contact) {
-      return true;
-    }
-  }
-  return false;
 }
 
 /* The mode between two events, from the run at their middle. */
@@ -109,25 +121,19 @@ static saltus_status read_mode(saltus_sensitivity* s, double from, double to) {
 
 /* ---- functions with requested derivatives ---- */
 
-typedef struct guard {
-  int contact;
-  enum { GUARD_GAP, GUARD_SLIP, GUARD_FORCE, GUARD_CONE, GUARD_OWN } kind;
-  const saltus_sensitivity* s;
-} guard;
-
 static bool guard_value(saltusi_vary* v, const saltus_system* sys, saltusi_phase_point at,
                         const void* user, double* out) {
-  const guard* g = user;
-  double U[3], force[3 * SALTUSI_PHASE_CONTACTS];
+  const saltusi_guard* g = user;
+  double U[3] = {0.0}, force[3 * SALTUSI_PHASE_CONTACTS];
   switch (g->kind) {
-  case GUARD_GAP:
+  case SALTUSI_GUARD_GAP:
     out[0] = saltusi_phase_gap(&v->room, sys, at, g->contact);
     return isfinite(out[0]);
-  case GUARD_OWN:
+  case SALTUSI_GUARD_OWN:
     return saltusi_sensitivity_own_value(g->s, sys, at, g->contact, out);
-  case GUARD_SLIP:
+  case SALTUSI_GUARD_SLIP:
     saltusi_phase_velocity(&v->room, sys, at, g->contact, NULL, U, NULL);
-    out[0] = U[1];
+    out[0] = g->along[0] * U[1] + g->along[1] * U[2];
     return true;
   default:
     break;
@@ -138,14 +144,8 @@ static bool guard_value(saltusi_vary* v, const saltus_system* sys, saltusi_phase
   }
   const double* f = force + (ptrdiff_t)3 * g->contact;
   const double mu = saltusi_phase_law(&v->room, sys, g->contact)->mu;
-  out[0] = g->kind == GUARD_FORCE ? f[0] : mu * f[0] - hypot(f[1], f[2]);
+  out[0] = g->kind == SALTUSI_GUARD_FORCE ? f[0] : mu * f[0] - hypot(f[1], f[2]);
   return true;
-}
-
-static bool strike(saltusi_vary* v, const saltus_system* sys, saltusi_phase_point at,
-                   const void* user, double* out) {
-  memcpy(out, at.q, (size_t)v->nq * sizeof *out);
-  return saltusi_phase_impact(&v->room, sys, at, user, out + v->nq, NULL);
 }
 
 /* ---- events ---- */
@@ -177,8 +177,9 @@ static double row_of(saltusi_vary* v, const saltus_system* sys, saltusi_phase_po
   return with[0] - without[0];
 }
 
-/* dt of all directions for the root of a guard; false: the guard does not pass through zero. */
-static bool times_of(saltus_sensitivity* s, double t, const guard* g, double* dt) {
+bool saltusi_sensitivity_times(saltus_sensitivity* s, double t, const saltusi_guard* g,
+                               double* dt) {
+  assert(s != NULL && g != NULL && dt != NULL);
   saltusi_vary* v = &s->vary;
   const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
   double passing, moved;
@@ -186,7 +187,7 @@ static bool times_of(saltus_sensitivity* s, double t, const guard* g, double* dt
     return false;
   }
   /* rows of a gap are its derivatives: differences would have rounding that slow impacts divide by their approach */
-  const bool rows = g->kind == GUARD_GAP && v->nq == v->nv && s->def.system->ops->rate == NULL;
+  const bool rows = g->kind == SALTUSI_GUARD_GAP;
   const saltusi_along flow = {.at = at, .s = s->rates, .tau = 1.0, .direction = -1};
   if (rows) {
     passing = row_of(v, s->def.system, at, g->contact, at.v) +
@@ -200,134 +201,52 @@ static bool times_of(saltus_sensitivity* s, double t, const guard* g, double* dt
     if (!saltusi_vary_slope(v, guard_value, g, &along, 1, &moved)) {
       return false;
     }
-    moved += rows ? row_of(v, s->def.system, at, g->contact, z) : 0.0;
+    if (rows && !saltusi_phase_tangent(&v->room, s->def.system, at.q, z, v->plus)) {
+      return false;
+    }
+    moved += rows ? row_of(v, s->def.system, at, g->contact, v->plus) : 0.0;
     dt[j] = -moved / passing;
   }
   return passing != 0.0;
 }
 
-static saltus_status strike_all(saltus_sensitivity* s, double t,
-                                const saltusi_phase_impulse* impulse) {
-  saltusi_vary* v = &s->vary;
-  const int n = v->n;
-  double* moved = v->minus; /* unused while an impact is differentiated */
-  const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
-  for (int j = 0; j < v->count; j++) {
-    double* along_z = s->hdot;
-    for (int i = 0; i < n; i++) {
-      along_z[i] = s->y[(ptrdiff_t)(j + 1) * n + i] + s->rates[i] * s->dt[j];
-    }
-    saltusi_along along = {.at = at, .s = along_z, .tau = s->dt[j], .direction = j};
-    along.limit = saltusi_vary_approach_limit(v, &along, impulse->first);
-    if (!saltusi_vary_slope_of_law(v, strike, impulse, &along, n, moved)) {
-      return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
-                                      "the law of an impact has no derivative here, or a parameter "
-                                      "is near a value at which the impact changes between slip "
-                                      "and stick");
-    }
-    memcpy(s->total + (ptrdiff_t)j * n, moved, (size_t)n * sizeof *moved);
-    /* positions do not jump; their differences are rounding */
-    memcpy(s->total + (ptrdiff_t)j * n, along_z, (size_t)v->nq * sizeof *moved);
-  }
-  return SALTUS_OK;
-}
-
-/* Whether the law over these contacts has the velocities of the run, which may have solved the impact by another one. */
-static bool is_impact_of_run(saltus_sensitivity* s, double t,
-                             const saltusi_phase_impulse* impulse) {
-  saltusi_vary* v = &s->vary;
-  const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
-  bool same = strike(v, s->def.system, at, impulse, v->minus);
-  for (int i = v->nq; i < v->n && same; i++) {
-    same = fabs(v->minus[i] - s->after[i]) <= (1e5 * s->def.tol + 1e-8) * v->speed;
-  }
-  return same;
-}
-
-static void keep_last(saltus_sensitivity* s, int contact, double t) {
-  const saltusi_vary* v = &s->vary;
-  saltusi_last_impact* l = &s->last[contact];
-  l->known = true;
-  l->t = t;
-  memcpy(l->z, s->after, (size_t)v->n * sizeof *l->z);
-  memcpy(l->total, s->total, (size_t)v->n * (size_t)v->count * sizeof *l->total);
-  memcpy(l->dt, s->dt, (size_t)v->count * sizeof *l->dt);
-}
-
-static saltus_status impact(saltus_sensitivity* s, double t, saltus_derivative* what) {
-  saltusi_vary* v = &s->vary;
-  const saltus_system* sys = s->def.system;
-  int first = -1, others = 0, count = 0;
-  for (int i = 0; i < s->group_count; i++) {
-    const saltus_event* e = &s->group[i];
-    if (e->kind == SALTUS_EVENT_IMPACT && !is_held(&v->mode, e->contact)) {
-      others += first >= 0 && e->contact != first;
-      first = first < 0 ? e->contact : first;
-    }
-  }
-  for (int i = 0; i < s->group_count && first < 0; i++) {
-    first = s->group[i].kind == SALTUS_EVENT_IMPACT ? s->group[i].contact : first;
-  }
-  for (int i = 0; i < v->contacts.count; i++) {
-    bool strikes = i == first || is_held(&v->mode, i);
-    for (int k = 0; k < s->group_count && !strikes; k++) {
-      strikes = s->group[k].kind == SALTUS_EVENT_IMPACT && s->group[k].contact == i;
-    }
-    if (strikes) {
-      s->set[count++] = i;
-    }
-  }
-  const guard g = {.contact = first, .kind = GUARD_GAP};
-  double U[3];
-  saltusi_phase_velocity(&v->room, sys, (saltusi_phase_point){.t = t, .q = s->y, .v = s->y + v->nq},
-                         first, NULL, U, NULL);
-  s->view.closest = fmin(s->view.closest, fabs(U[0]));
-  const double barely = v->mode.count > 0 ? grazing_beside : grazing;
-  if (fabs(U[0]) <= barely * v->speed && !s->last[first].known) {
-    if (v->mode.count > 0 && saltusi_sensitivity_chatter_begin(s, t)) {
-      return SALTUS_OK;
-    }
-    *what = SALTUS_DERIVATIVE_GRAZING;
-  }
-  if (others > 0) {
-    *what = SALTUS_DERIVATIVE_SIMULTANEOUS;
-  }
-  if (!times_of(s, t, &g, s->dt)) {
-    return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
-                                    "an impact without an approach: its time has no derivative");
-  }
-  const saltusi_phase_impulse impulse = {
-      .set = s->set, .count = count, .first = first, .closed = &v->mode};
-  if (others == 0 && !is_impact_of_run(s, t, &impulse)) {
-    return saltusi_sensitivity_fail(
-        s, SALTUS_ERR_ACCURACY, t,
-        "the run has other velocities after an impact than the law of its contacts");
-  }
-  const bool series = s->last[first].known && others == 0;
-  saltus_status status = strike_all(s, t, &impulse);
-  if (status == SALTUS_OK) {
-    keep_last(s, first, t);
-  }
-  if (status == SALTUS_OK && series) {
-    saltusi_sensitivity_series_begin(s, first, U[0]);
-  }
-  return status;
-}
-
 static saltus_status slip_ends(const saltus_sensitivity* s, double t, int contact) {
   char why[160];
-  saltusi_print(why, sizeof why,
-                "slip of contact %.60s ends in space, where its direction has no limit that can be "
-                "differentiated here",
-                contact_name(s, contact));
+  saltusi_print(
+      why, sizeof why,
+      "slip of contact %.60s ends in space without sticking; its direction after that has no "
+      "derivative",
+      contact_name(s, contact));
   return saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, t, why);
 }
 
 /* Whether an event ends a slip in space: equations before it are singular. */
 static bool ends_slip(const saltus_sensitivity* s, const saltus_event* e) {
   const bool ends = e->kind == SALTUS_EVENT_STICK || e->kind == SALTUS_EVENT_REVERSAL;
-  return ends && is_held(&s->vary.mode, e->contact) &&
+  return ends && saltusi_phase_holds(&s->vary.mode, e->contact) &&
          saltusi_phase_law(&s->vary.room, s->def.system, e->contact)->tangents == 2;
+}
+
+/* Shortly before the end of a slip in space, at t: the derivative of the time to its end, along the present slip, and the rest
+ * as chatter, whose impulses are those of the mode that follows. */
+static saltus_status approach_stick(saltus_sensitivity* s, double t, int contact) {
+  saltusi_vary* v = &s->vary;
+  const saltusi_phase_point at = {.t = t, .q = s->y, .v = s->y + v->nq};
+  double U[3];
+  saltusi_phase_velocity(&v->room, s->def.system, at, contact, NULL, U, NULL);
+  const double slip = hypot(U[1], U[2]);
+  const saltusi_guard g = {
+      .contact = contact, .kind = SALTUSI_GUARD_SLIP, .along = {U[1] / slip, U[2] / slip}};
+  if (!(slip > 0.0) || !saltusi_sensitivity_times(s, t, &g, s->dt)) {
+    return slip_ends(s, t, contact);
+  }
+  s->chatter = true;
+  s->slip_end = contact;
+  s->chatter_from = t;
+  s->chatter_speed = 0.0;
+  s->chatter_count = 0;
+  memcpy(s->chatter_columns, s->y + v->n, (size_t)v->n * (size_t)v->count * sizeof *s->y);
+  return SALTUS_OK;
 }
 
 /* An event at which v does not jump. */
@@ -337,34 +256,34 @@ static saltus_status change(saltus_sensitivity* s, double t, const saltus_event*
   const bool own = saltus_event_is_user_defined(e->kind);
   const bool spatial =
       !own && saltusi_phase_law(&v->room, s->def.system, e->contact)->tangents == 2;
-  guard g = {.contact = e->contact, .s = s};
+  saltusi_guard g = {.contact = e->contact, .s = s, .along = {1.0, 0.0}};
   switch (e->kind) {
   case SALTUS_EVENT_STICK:
   case SALTUS_EVENT_REVERSAL:
     if (spatial) {
       return slip_ends(s, t, e->contact);
     }
-    g.kind = GUARD_SLIP;
+    g.kind = SALTUSI_GUARD_SLIP;
     break;
   case SALTUS_EVENT_SLIP:
-    g.kind = GUARD_CONE;
+    g.kind = SALTUSI_GUARD_CONE;
     break;
   case SALTUS_EVENT_OPEN:
-    g.kind = GUARD_FORCE;
+    g.kind = SALTUSI_GUARD_FORCE;
     break;
   case SALTUS_EVENT_RISE:
   case SALTUS_EVENT_FALL:
-    g.kind = GUARD_OWN;
+    g.kind = SALTUSI_GUARD_OWN;
     break;
   default:
-    g.kind = GUARD_GAP;
+    g.kind = SALTUSI_GUARD_GAP;
     break;
   }
-  if (!own && !is_held(&v->mode, e->contact) && g.kind != GUARD_GAP) {
+  if (!own && !saltusi_phase_holds(&v->mode, e->contact) && g.kind != SALTUSI_GUARD_GAP) {
     memset(s->dt, 0,
            (size_t)v->count *
                sizeof *s->dt); /* a status after a jump, not an event of the motion */
-  } else if (!times_of(s, t, &g, s->dt)) {
+  } else if (!saltusi_sensitivity_times(s, t, &g, s->dt)) {
     if (!own || saltusi_sensitivity_switches(s, e) || saltusi_sensitivity_is_section(s, e)) {
       return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
                                       "an event whose time has no derivative");
@@ -411,9 +330,9 @@ static void see_before(saltus_sensitivity* s, double t) {
 static bool apart(saltus_sensitivity* s, double t, const double* dt) {
   bool differ = false;
   for (int i = 0; i < s->group_count && !differ; i++) {
-    const guard g = {.contact = s->group[i].contact, .kind = GUARD_OWN, .s = s};
+    const saltusi_guard g = {.contact = s->group[i].contact, .kind = SALTUSI_GUARD_OWN, .s = s};
     if (!saltusi_sensitivity_switches(s, &s->group[i]) || s->group_jumps[i] ||
-        !times_of(s, t, &g, s->hdot)) {
+        !saltusi_sensitivity_times(s, t, &g, s->hdot)) {
       continue;
     }
     for (int j = 0; j < s->vary.count; j++) {
@@ -470,25 +389,27 @@ static saltus_status cross(saltus_sensitivity* s, double t) {
   if (!inside) {
     saltusi_sensitivity_integral_jump(s, t, s->y, 1.0);
   }
+  const bool sticking = s->slip_end >= 0;
   if (s->chatter) {
     status = saltusi_sensitivity_chatter_follow(s, t)
                  ? SALTUS_OK
-                 : saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, t,
-                                            "an event inside an accumulation of impacts of several "
-                                            "contacts; its derivative is not computed");
+                 : saltusi_sensitivity_retry(s, s->chatter_from, t, t,
+                                             "an event inside an accumulation of impacts of "
+                                             "several contacts; its derivative is not computed");
   } else if (by.end != NULL) {
     what = SALTUS_DERIVATIVE_LIMIT;
     status = end_series(s, t, by.end->contact);
   } else if (inside) {
     status = saltusi_sensitivity_series_follow(s, t, s->dt);
   } else {
-    status = by.impact != NULL ? impact(s, t, &what) : change(s, t, by.change, &known);
+    status = by.impact != NULL ? saltusi_sensitivity_impact(s, t, &what)
+                               : change(s, t, by.change, &known);
   }
   if (status == SALTUS_OK && s->group_count > 1 && by.end == NULL && !inside && apart(s, t, dt)) {
     what = SALTUS_DERIVATIVE_SIMULTANEOUS;
   }
-  what = s->chatter ? SALTUS_DERIVATIVE_LIMIT : what;
-  known = known && !s->chatter;
+  what = s->chatter && !sticking ? SALTUS_DERIVATIVE_LIMIT : what;
+  known = known && (!s->chatter || sticking);
   for (int j = 0; j < s->vary.count && !known; j++) {
     s->hdot[j] = (double)NAN;
   }
@@ -533,6 +454,22 @@ static saltus_status leave(saltus_sensitivity* s, double t) {
   return SALTUS_OK;
 }
 
+/* State and derivatives at the next of the recorded times. */
+static void keep_record(saltus_sensitivity* s) {
+  const size_t size = (size_t)s->vary.n * (size_t)(1 + s->vary.count);
+  memcpy(s->records + (size_t)s->recorded++ * size, s->y, size * sizeof *s->y);
+}
+
+/* Recorded times before t are inside of an accumulation, without derivatives. */
+static void skip_records(saltus_sensitivity* s, double t) {
+  const size_t size = (size_t)s->vary.n * (size_t)(1 + s->vary.count);
+  for (; s->recorded < s->def.time_count && s->def.times[s->recorded] < t; s->recorded++) {
+    for (size_t i = 0; i < size; i++) {
+      s->records[(size_t)s->recorded * size + i] = (double)NAN;
+    }
+  }
+}
+
 /* Advances to t in the mode of the run; the state at t is that of the run. */
 static saltus_status follow(saltus_sensitivity* s, double from, double t) {
   saltusi_vary* v = &s->vary;
@@ -540,14 +477,22 @@ static saltus_status follow(saltus_sensitivity* s, double from, double t) {
   const int turns = saltusi_sensitivity_turns(s, from, t);
   double here = from;
   bool good = true;
-  for (int i = 0; i < turns && good; i++) {
-    good = saltusi_vary_follow(v, here, s->turns[i], s->y);
-    here = s->turns[i];
-    if (good) {
+  skip_records(s, from);
+  for (int i = 0; good && (here < t || i < turns);) {
+    const double turn = i < turns ? s->turns[i] : t;
+    const double record = s->recorded < s->def.time_count ? s->def.times[s->recorded] : INFINITY;
+    const double to = fmin(fmin(turn, record), t);
+    good = saltusi_vary_follow(v, here, to, s->y);
+    here = to;
+    if (good && i < turns && to == turn) {
       saltusi_sensitivity_extremes_see(s, here, s->y, s->y + v->n, NULL);
+      i++;
+    }
+    if (good && to == record) {
+      keep_record(s);
     }
   }
-  if (!good || !saltusi_vary_follow(v, here, t, s->y)) {
+  if (!good) {
     return saltusi_sensitivity_fail(s, SALTUS_ERR_ACCURACY, t,
                                     "the variational equations did not converge");
   }
@@ -602,6 +547,8 @@ static saltus_status finish(saltus_sensitivity* s, double t) {
   view->events = s->events;
   view->event_count = (long long)s->event_count;
   view->largest = s->largest;
+  skip_records(s, INFINITY);
+  view->records = s->records;
   return saltusi_sensitivity_outputs(s, t) ? SALTUS_OK : SALTUS_ERR_MEMORY;
 }
 
@@ -736,16 +683,21 @@ static saltus_status check_chatter(saltus_sensitivity* s, double here, double t,
  * mode after them is not determined. */
 static saltus_status pass(saltus_sensitivity* s, double here, double t, const saltus_event* next,
                           bool pending, int closed) {
+  const saltusi_vary* v = &s->vary;
   saltus_status status = read_mode(s, here, t);
-  if (status == SALTUS_OK && closed >= 0 && !is_held(&s->vary.mode, closed)) {
+  if (status == SALTUS_OK && closed >= 0 && !saltusi_phase_holds(&v->mode, closed)) {
     status = saltusi_sensitivity_fail(s, SALTUS_ERR_UNSUPPORTED, here,
                                       "an accumulation of impacts that does not close");
   }
-  if (status == SALTUS_OK && next != NULL && ends_slip(s, next)) {
-    return slip_ends(s, t, next->contact);
-  }
+  const bool ends = status == SALTUS_OK && next != NULL && ends_slip(s, next);
   status = status == SALTUS_OK && pending ? leave(s, here) : status;
-  return status == SALTUS_OK && !s->met ? follow(s, here, t) : status;
+  if (status != SALTUS_OK || s->met) {
+    return status;
+  }
+  const double rest = fmin(1e-2 * (t - here), slip_rest * v->span);
+  const double to = ends ? fmax(t - rest, saltus_integrator_dense_from(s->run)) : t;
+  status = follow(s, here, to);
+  return status == SALTUS_OK && ends ? approach_stick(s, to, next->contact) : status;
 }
 
 saltus_status saltusi_sensitivity_run(saltus_sensitivity* s) {

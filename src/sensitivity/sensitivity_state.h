@@ -9,7 +9,7 @@
 #include "saltus/integrator.h"
 #include "sensitivity/vary.h"
 
-enum { SALTUSI_GROUP_MOST = 64 };
+enum { SALTUSI_GROUP_MOST = 64, SALTUSI_SENSITIVITY_TRIES = 16 };
 
 /* The last impact of a contact, for the end of an accumulation. */
 typedef struct saltusi_last_impact {
@@ -26,6 +26,14 @@ typedef struct saltusi_own_event {
   bool jumps; /* an impact took the function across zero */
 } saltusi_own_event;
 
+/* Intervals in which slow impacts do not begin a series or chatter but are followed one by one: in an earlier run faster ones
+ * interrupted it. */
+typedef struct saltusi_sensitivity_attempt {
+  double from[SALTUSI_SENSITIVITY_TRIES], to[SALTUSI_SENSITIVITY_TRIES];
+  int count;
+  bool again; /* the last run requests another one */
+} saltusi_sensitivity_attempt;
+
 struct saltus_sensitivity {
   saltusi_pool pool;
   saltus_sensitivity_def def;
@@ -41,6 +49,7 @@ struct saltus_sensitivity {
   saltus_contact_force* forces; /* [nc] */
   double* largest;              /* [n] largest absolute values along the motion */
   int* set;                     /* [nc] contacts of an impact */
+  double *law_u, *law_du;       /* [6 nc], [3 nc] their velocities, and derivatives */
   saltusi_last_impact* last;    /* [nc] */
   /* an accumulation that is treated as one map */
   int series;                      /* its contact; -1: none */
@@ -54,6 +63,13 @@ struct saltus_sensitivity {
   double* chatter_columns;
   int* chatter_set; /* [chatter_count] contacts that take part, of nc */
   int chatter_count;
+  double chatter_fast; /* s, the last impact of at least an eighth of the fastest */
+  int slip_end;        /* contact whose slip in space ends next, as chatter; -1: none */
+  bool redundant;      /* its impulses are those of vanishing compliance */
+  bool* beside;        /* [nc] contacts that collide together with the last impact */
+  saltusi_sensitivity_attempt* attempt;
+  double* records;    /* [times x (1 + directions) x n] */
+  long long recorded; /* times */
   saltus_event group[SALTUSI_GROUP_MOST];
   bool group_jumps[SALTUSI_GROUP_MOST]; /* it was caused by a jump of v */
   bool switched;                        /* by the last group */
@@ -109,6 +125,27 @@ bool saltusi_sensitivity_add_contact(saltus_sensitivity* s, uint64_t identity, i
 /* Index of a contact of the motion; -1: it is none. */
 int saltusi_sensitivity_contact(const saltus_sensitivity* s, uint64_t identity);
 
+/* ---- events ---- */
+
+/* A function whose zero is an event. */
+typedef struct saltusi_guard {
+  int contact;
+  enum {
+    SALTUSI_GUARD_GAP,
+    SALTUSI_GUARD_SLIP,
+    SALTUSI_GUARD_FORCE,
+    SALTUSI_GUARD_CONE,
+    SALTUSI_GUARD_OWN
+  } kind;
+  const saltus_sensitivity* s;
+  double along[2]; /* of slip */
+} saltusi_guard;
+
+/* dt of all directions for the root of a guard; false: the guard does not pass through zero. */
+bool saltusi_sensitivity_times(saltus_sensitivity* s, double t, const saltusi_guard* g, double* dt);
+/* Derivatives s->total and s->dt after the impacts of the group, and whether they exist. */
+saltus_status saltusi_sensitivity_impact(saltus_sensitivity* s, double t, saltus_derivative* what);
+
 /* ---- accumulations ---- */
 
 /* An impact of a contact that has bounced before, with its approach velocity; slow impacts are treated as one map from
@@ -138,6 +175,12 @@ void saltusi_sensitivity_grow(saltus_sensitivity* s, const double* z);
 /* The status, after a message. */
 saltus_status saltusi_sensitivity_fail(const saltus_sensitivity* s, saltus_status status, double t,
                                        const char* why);
+
+/* Requests another run without slow impacts as series or chatter that begin in [from, to]; a message after too many. */
+saltus_status saltusi_sensitivity_retry(saltus_sensitivity* s, double from, double to, double t,
+                                        const char* why);
+/* Whether a series or chatter may begin with the impact at t. */
+bool saltusi_sensitivity_may_begin(const saltus_sensitivity* s, double t);
 
 /* Workspace for outputs and event functions; false: no memory. */
 bool saltusi_sensitivity_scratch(saltus_sensitivity* s);

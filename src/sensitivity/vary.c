@@ -24,6 +24,8 @@ static const double bent = 1e-2;
 static const double slip_kept = 2e-3, approach_kept = 0.1;
 static const double noise = 1e-13;    /* rounding of laws, relative to the speed */
 static const double accuracy = 1e-12; /* of the extrapolation, relative to each column */
+static const double slow_slip =
+    1e-2; /* parts of the speed below which the direction of slip limits it */
 
 bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
                        const saltus_direction* directions, int count, saltusi_pool* pool) {
@@ -41,7 +43,7 @@ bool saltusi_vary_make(saltusi_vary* vary, const saltus_system* system,
                          .integrand = vary->integrand,
                          .integrand_user = vary->integrand_user,
                          .integrands = vary->integrands};
-  const int most = vary->n + EXTRA + vary->integrands;
+  const int most = vary->most = vary->n + EXTRA + vary->integrands + 3 * vary->contacts.count;
   vary->mode.held = SALTUSI_TAKE(pool, saltusi_phase_contact, vary->contacts.count + 1);
   vary->shifted = SALTUSI_TAKE(pool, double, vary->n);
   vary->rates = SALTUSI_TAKE(pool, double, vary->n);
@@ -111,8 +113,7 @@ static double size_of(const saltusi_vary* vary, const saltusi_along* along) {
 
 bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void* user,
                         const saltusi_along* along, int many, double* out) {
-  assert(vary != NULL && function != NULL && along != NULL &&
-         many <= vary->n + EXTRA + vary->integrands);
+  assert(vary != NULL && function != NULL && along != NULL && many <= vary->most);
   static const double at[4] = {-2.0, -1.0, 1.0, 2.0};
   static const double weight[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
   memset(out, 0, (size_t)many * sizeof *out);
@@ -150,13 +151,13 @@ static double apart(const double* a, const double* b, int n) {
 
 bool saltusi_vary_slope_of_law(saltusi_vary* vary, saltusi_smooth* function, const void* user,
                                const saltusi_along* along, int many, double* out) {
-  assert(vary != NULL && along != NULL && many <= vary->n + EXTRA + vary->integrands);
+  assert(vary != NULL && along != NULL && many <= vary->most);
   double *coarse = vary->finer, *fine = vary->finer + many;
   saltusi_along state = *along;
   state.direction = -1;
   const double size = size_of(vary, along), whole = size > 0.0 ? part / size : 1.0;
-  const double rounding =
-      noise * vary->speed / (along->limit > 0.0 ? fmin(along->limit, whole) : whole);
+  const double values = along->size > 0.0 ? along->size : vary->speed;
+  const double rounding = noise * values / (along->limit > 0.0 ? fmin(along->limit, whole) : whole);
   double change = INFINITY;
   for (int k = 0; k <= REFINED && change > 1.0; k++) {
     vary->shrink = pow(0.125, k);
@@ -166,10 +167,12 @@ bool saltusi_vary_slope_of_law(saltusi_vary* vary, saltusi_smooth* function, con
     if (!good) {
       return false;
     }
-    const double now = k > 0 ? apart(coarse, fine, many) / fmax(near, DBL_MIN) : INFINITY;
+    const double off = k > 0 ? apart(coarse, fine, many) : INFINITY;
+    const double now = off / fmax(near, DBL_MIN);
     if (k == 0 || now < change) { /* of two that agree the larger step has less rounding */
       memcpy(out, coarse, (size_t)many * sizeof *out);
       change = k == 0 ? change : now;
+      vary->disagreement = off;
     }
     memcpy(coarse, fine, (size_t)many * sizeof *fine);
   }
@@ -188,7 +191,7 @@ bool saltusi_vary_slope_of_law(saltusi_vary* vary, saltusi_smooth* function, con
                     add(vary, &inner, d->system[2], 0.0, 0.5 / d->step) &&
                     add(vary, &outer, d->system[3], 0.0, 0.25 / d->step);
   if (!good ||
-      apart(fine, coarse, many) > bent * largest(coarse, many) + noise * vary->speed / d->step) {
+      apart(fine, coarse, many) > bent * largest(coarse, many) + noise * values / d->step) {
     return false;
   }
   for (int i = 0; i < many; i++) {
@@ -327,6 +330,21 @@ static double error_of(const saltusi_vary* vary, const double* a, const double* 
   return worst;
 }
 
+/* Factor of the accuracy at a slow slip in space, whose direction has the rounding of velocities over it. */
+static double slack_of(saltusi_vary* vary, double t, const double* y) {
+  const saltusi_phase_point at = {.t = t, .q = y, .v = y + vary->nq};
+  double slack = 1.0;
+  for (int i = 0; i < vary->mode.count; i++) {
+    const saltusi_phase_contact* m = &vary->mode.held[i];
+    if (!m->sticks && saltusi_phase_law(&vary->room, vary->system, m->contact)->tangents == 2) {
+      double U[3] = {0.0};
+      saltusi_phase_velocity(&vary->room, vary->system, at, m->contact, NULL, U, NULL);
+      slack = fmax(slack, slow_slip * vary->speed / fmax(hypot(U[1], U[2]), DBL_MIN));
+    }
+  }
+  return fmin(slack, 1e6);
+}
+
 /* One step of the extrapolation; *columns: number of columns, 0: no convergence. */
 static bool extrapolate(saltusi_vary* vary, double t, double H, double* y, int* columns) {
   const int size = vary->size;
@@ -335,6 +353,7 @@ static bool extrapolate(saltusi_vary* vary, double t, double H, double* y, int* 
   if (!evaluate(vary, t, y, vary->before)) {
     return false;
   }
+  const double slack = slack_of(vary, t, y);
   double best = INFINITY;
   for (int k = 0; k < COLUMNS; k++) {
     double* row = vary->table + (ptrdiff_t)k * size; /* T_k0, then T_k1 to T_kk */
@@ -352,7 +371,7 @@ static bool extrapolate(saltusi_vary* vary, double t, double H, double* y, int* 
       }
     }
     if (k > 2) {
-      const double error = error_of(vary, vary->table, vary->table + size);
+      const double error = error_of(vary, vary->table, vary->table + size) / slack;
       if (error <= accuracy || (k >= 5 && error < 1e-10 && error > 0.5 * best)) {
         memcpy(y, vary->table, (size_t)size * sizeof *y);
         *columns = k + 1;

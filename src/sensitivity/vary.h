@@ -21,10 +21,12 @@ typedef struct saltusi_vary {
   double *shifted, *rates; /* [n] */
   double *plus, *minus;    /* [out_most] */
   double* finer;           /* [2 out_most] of differences with a smaller step */
+  double disagreement;     /* of differences with two steps, in saltusi_vary_slope_of_law */
   double shrink;           /* of the step of differences; 1 but in saltusi_vary_slope_of_law */
   double* table;           /* of the extrapolation: [columns x size] and more */
   double *y0, *y1, *y2, *dy, *before;
   int size; /* (n + integrands) (1 + count) */
+  int most; /* values of a function that is differentiated */
   /* functions that are integrated over time: y has their integrals and derivatives after state and derivatives */
   bool (*integrand)(struct saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
                     const void* user, double* out);
@@ -41,14 +43,16 @@ void saltusi_vary_free(saltusi_vary* vary);
 typedef bool saltusi_smooth(saltusi_vary* vary, const saltus_system* system, saltusi_phase_point at,
                             const void* user, double* out);
 
-/* Derivative of out [many] along (tau, s) and, for direction >= 0, also along its parameter; many is at most n + 4 +
- * integrands. */
+/* Derivative of out [many] along (tau, s) and, for direction >= 0, also along its parameter; many is at most vary->most.
+ */
 typedef struct saltusi_along {
   saltusi_phase_point at;
   const double* s; /* [n]; NULL: 0 */
   double tau;
   int direction; /* direction whose parameter varies; -1: none */
   double limit;  /* of the difference step, in units of s; 0: none */
+  double
+      size; /* of the values, whose rounding is that of the differences; 0: the fastest velocity */
 } saltusi_along;
 
 bool saltusi_vary_slope(saltusi_vary* vary, saltusi_smooth* function, const void* user,
