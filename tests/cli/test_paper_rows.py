@@ -103,6 +103,55 @@ dry_friction:
                 self.assertAlmostEqual(end['q']['x'], 3.5, delta=1e-8 if tolerance else 5e-3)
                 self.assertAlmostEqual(end['v']["x'"], 2.5, delta=1e-8 if tolerance else 2e-3)
 
+    # Acary 2009, section 3.1, (25)-(27): both schemes as projections in the metric of the mass matrix
+    def test_both_schemes_are_projections_in_the_metric_of_the_mass(self):
+        """v_{k+1} + e v_k = prox(T(q); (1 + e) v_k + h M^-1 F), and q_{k+1} + e q_{k-1} = prox(R^2+; 2 q_k - (1 - e) q_{k-1} +
+        h^2 M^-1 F), with prox over sets of z_i >= 0 by enumeration of the active ones."""
+        M, F, e, h = ((2.0, 0.6), (0.6, 1.0)), (-3.0, -7.0), 0.5, 0.01
+        det = M[0][0] * M[1][1] - M[0][1] ** 2
+        accel = ((M[1][1] * F[0] - M[0][1] * F[1]) / det, (M[0][0] * F[1] - M[0][1] * F[0]) / det)
+
+        def prox(bounded, x):
+            """argmin of (z - x)^T M (z - x)/2 with z_i >= 0 for bounded i."""
+            candidates = [tuple(x)]
+            if bounded[0]:
+                candidates.append((0.0, x[1] + M[0][1] / M[1][1] * x[0]))
+            if bounded[1]:
+                candidates.append((x[0] + M[0][1] / M[0][0] * x[1], 0.0))
+            if bounded[0] and bounded[1]:
+                candidates.append((0.0, 0.0))
+            allowed = [z for z in candidates if all(z[i] >= 0.0 or not bounded[i] for i in range(2))]
+            return min(allowed, key=lambda z: sum(M[i][j] * (z[i] - x[i]) * (z[j] - x[j]) for i in range(2) for j in range(2)))
+
+        scene = self.scene(f"""saltus: 1
+coordinates: {{x: {{start: 0.3, velocity: 0.4}}, y: {{start: 1}}}}
+kinetic: ({M[0][0]}*x'^2 + 2*{M[0][1]}*x'*y' + {M[1][1]}*y'^2)/2
+forces: {{x: {F[0]}, y: {F[1]}}}
+contacts: [{{name: wall, gap: x, restitution: {e}}}, {{name: floor, gap: y, restitution: {e}}}]
+""")
+        for scheme in ('moreau-jean', 'schatzman-paoli'):
+            path = self.folder / 'steps.csv'
+            end = self.run_scene(scene, '--scheme', scheme, '--step', repr(h), '--until', '1.5', '-o', path, '--force')
+            self.assertGreater(end['impacts'], 4)
+            with open(path, encoding='utf-8', newline='') as file:
+                rows = [[float(x) for x in row[1:5]] for row in csv.reader(line for line in file if line[0].isdigit())]
+            self.assertGreater(len(rows), 100)
+            for k in range(1, len(rows) - 1):
+                q, v = rows[k][:2], rows[k][2:]
+                if scheme == 'moreau-jean':
+                    ahead = [q[i] + h * v[i] for i in range(2)]
+                    if min(abs(x) for x in ahead) < 1e-14:
+                        continue  # either activation is right by rounding
+                    z = prox([x <= 0.0 for x in ahead], [(1 + e) * v[i] + h * accel[i] for i in range(2)])
+                    mine = [rows[k + 1][2 + i] + e * v[i] for i in range(2)]
+                else:
+                    last = rows[k - 1]
+                    z = prox((True, True), [2 * q[i] - (1 - e) * last[i] + h * h * accel[i] for i in range(2)])
+                    mine = [rows[k + 1][i] + e * last[i] for i in range(2)]
+                with self.subTest(scheme=scheme, step=k):
+                    for a, b in zip(mine, z):
+                        self.assertAlmostEqual(a, b, delta=1e-12)
+
     # Acary 2009, section 3.1: Newton's law after several steps of Schatzman and Paoli's scheme
     def test_the_rebound_of_schatzman_and_paoli_takes_two_steps(self):
         scene = self.scene("""saltus: 1
