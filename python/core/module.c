@@ -130,7 +130,7 @@ static PyMethodDef functions[] = {
     {"compare", core_compare, METH_VARARGS,
      "compare(data, data, match, any): how far they are apart."},
     {"sensitivity", core_sensitivity, METH_VARARGS,
-     "sensitivity(scene, parameters, names, until, tol, flag): derivatives of a run."},
+     "sensitivity(scene, names, until, tol, times, flag): derivatives of a run."},
     {"read_problem", core_read_problem, METH_VARARGS, "read_problem(path): a Problem."},
     {"page", core_page, METH_VARARGS, "page(data, scene): a page for browsers, bytes."},
     {"export_fmu", core_export_fmu, METH_VARARGS,

@@ -93,8 +93,9 @@ static int put_measures(const core_state* state, PyObject* dict, const saltus_se
 }
 
 static PyObject* answer(const core_state* state, const saltus_sensitivity_view* v,
-                        const saltus_scene_view* scene, int count) {
+                        const saltus_scene_view* scene, int count, Py_ssize_t times) {
   const saltus_dims* d = &scene->system->dims;
+  const Py_ssize_t record = (Py_ssize_t)(1 + count) * (d->nq + d->nv);
   PyObject* dict = PyDict_New();
   const bool good =
       dict != NULL && core_put(dict, "t", PyFloat_FromDouble(v->t)) == 0 &&
@@ -105,6 +106,7 @@ static PyObject* answer(const core_state* state, const saltus_sensitivity_view* 
       core_put(dict, "outputs", core_array_copy(state, v->outputs, v->output_count)) == 0 &&
       core_put(dict, "doutputs",
                core_array_copy(state, v->doutputs, (Py_ssize_t)count * v->output_count)) == 0 &&
+      core_put(dict, "records", core_array_copy(state, v->records, times * record)) == 0 &&
       put_measures(state, dict, v, count) == 0 &&
       core_put(dict, "events", events_of(state, scene, v, count)) == 0 &&
       core_put(dict, "derivative", core_text(word_of(v->derivative))) == 0 &&
@@ -116,25 +118,29 @@ static PyObject* answer(const core_state* state, const saltus_sensitivity_view* 
   return dict;
 }
 
-/* sensitivity(scene, names, until, tol, flag): a dictionary of numbers and arrays. */
+/* sensitivity(scene, names, until, tol, times, flag): a dictionary of numbers and arrays. */
 PyObject* core_sensitivity(PyObject* module, PyObject* args) {
   const core_state* state = core_state_of(module);
   PyObject *object, *names_object, *flag;
   double until, tol;
-  if (!PyArg_ParseTuple(args, "O!O!ddO!", state->scene_type, &object, &PyTuple_Type, &names_object,
-                        &until, &tol, state->flag_type, &flag)) {
+  Py_buffer times;
+  if (!PyArg_ParseTuple(args, "O!O!ddy*O!", state->scene_type, &object, &PyTuple_Type,
+                        &names_object, &until, &tol, &times, state->flag_type, &flag)) {
     return NULL;
   }
   core_scene* scene = (core_scene*)object;
   if (scene->scene == NULL) {
     PyErr_SetString(PyExc_TypeError, "sensitivities are of scenes, not of systems of functions");
+    PyBuffer_Release(&times);
     return NULL;
   }
   Py_ssize_t count = 0;
   const char** names = take_names(names_object, &count);
   if (names == NULL) {
+    PyBuffer_Release(&times);
     return NULL;
   }
+  const Py_ssize_t time_count = times.len / (Py_ssize_t)sizeof(double);
   core_messages messages;
   const saltus_log log = core_messages_log(&messages);
   saltus_scene_directions* directions = NULL;
@@ -154,6 +160,8 @@ PyObject* core_sensitivity(PyObject* module, PyObject* args) {
     def.direction_count = (int)count;
     def.observables = scene->view.observables;
     def.changes = scene->view.input_changes;
+    def.times = times.buf;
+    def.time_count = time_count;
     def.cancel = &((core_flag*)flag)->value;
     def.log = log;
     status = saltus_sensitivity_create(&def, &s);
@@ -163,8 +171,9 @@ PyObject* core_sensitivity(PyObject* module, PyObject* args) {
   if (status != SALTUS_OK) {
     core_raise(state, status, &messages);
   } else if (core_warn(state, &messages) == 0) {
-    result = answer(state, saltus_sensitivity_get_view(s), &scene->view, (int)count);
+    result = answer(state, saltus_sensitivity_get_view(s), &scene->view, (int)count, time_count);
   }
+  PyBuffer_Release(&times);
   core_messages_free(&messages);
   saltus_sensitivity_destroy(s);
   saltus_scene_directions_destroy(directions);

@@ -41,6 +41,9 @@ class Sensitivity:
     `integral`, `highest` and `lowest` map outputs to (value, derivatives) over the whole run; the extremes are None
     if a long run without events exceeds the memory limit.
 
+    `q_at`, `v_at`, `dq_at` and `dv_at` are states and derivatives at the requested `times`, one time a row, before an event
+    at the same time; NaN inside an accumulation of impacts.
+
     The ball of this scene falls from q in the time T = sqrt(q) and keeps half of its velocity: later it is at
     T (t - T) - (t - T)^2, whose derivative at q = 1 and t = 1.5 is 1/4.
 
@@ -51,9 +54,9 @@ class Sensitivity:
     """
 
     __slots__ = ("names", "t", "q", "v", "dq", "dv", "outputs", "doutputs", "events", "derivative", "derivative_t",
-                 "integral", "highest", "lowest", "_columns")
+                 "integral", "highest", "lowest", "times", "q_at", "v_at", "dq_at", "dv_at", "_columns")
 
-    def __init__(self, model: Model, names: tuple[str, ...], facts: dict[str, Any]) -> None:
+    def __init__(self, model: Model, names: tuple[str, ...], facts: dict[str, Any], times: Array) -> None:
         scene = model._scene
         self.names = names
         self.t: float = facts["t"]
@@ -68,6 +71,12 @@ class Sensitivity:
             for kind, name, t, dt, derivative in facts["events"])
         self.derivative: str = facts["derivative"]
         self.derivative_t: float = facts["derivative_t"]
+        records = np.asarray(facts["records"]).reshape(len(times), 1 + len(names), len(self.q) + len(self.v))
+        self.times = times
+        self.q_at: Array = records[:, 0, :len(self.q)]
+        self.v_at: Array = records[:, 0, len(self.q):]
+        self.dq_at: Array = records[:, 1:, :len(self.q)]
+        self.dv_at: Array = records[:, 1:, len(self.q):]
         outputs = [name for name, _ in scene.labels("o")]
 
         def by_output(key: str) -> Optional[dict[str, tuple[float, Array]]]:
@@ -93,9 +102,11 @@ class Sensitivity:
 
 
 def sensitivity(model: Union[Model, str, os.PathLike[str]], t_end: float, names: Union[str, Iterable[str]], *,
-                tol: float = 1e-11, parameters: Optional[Mapping[str, Value]] = None) -> Sensitivity:
+                tol: float = 1e-11, parameters: Optional[Mapping[str, Value]] = None,
+                times: Iterable[float] = ()) -> Sensitivity:
     """Derivatives of a motion, its outputs and its event times with respect to parameters, initial values `x` and
-    initial velocities `x'` of a scene, by variational equations with saltation at every event.
+    initial velocities `x'` of a scene, by variational equations with saltation at every event; also at ascending `times`
+    on the way.
 
     Unsupported models (friction laws other than Coulomb's, dry friction of joints) raise `SolveError` with the reason.
 
@@ -103,6 +114,8 @@ def sensitivity(model: Union[Model, str, os.PathLike[str]], t_end: float, names:
     >>> s = saltus.sensitivity("scenes/ball.yaml", 2.2, "q")
     >>> round(s["q"]["q"], 9), [round(float(e.dt[0]), 9) for e in s.events]
     (-0.05, [0.5, 1.0])
+    >>> saltus.sensitivity("scenes/ball.yaml", 2.2, "q", times=[0.5, 1.5]).dq_at[:, 0, 0].round(9).tolist()
+    [1.0, 0.25]
     """
     chosen = as_model(model, parameters)
     words = (names,) if isinstance(names, str) else tuple(names)
@@ -110,8 +123,9 @@ def sensitivity(model: Union[Model, str, os.PathLike[str]], t_end: float, names:
         if not isinstance(word, str):
             raise TypeError(f"names are texts, not {type(word).__name__}")
     end, accuracy = as_real(t_end, "t_end"), as_real(tol, "tol")
+    moments = np.ascontiguousarray(list(times), dtype=float)
     facts, pressed = interruptible(
-        lambda flag: _core.sensitivity(chosen._scene, words, end, accuracy, flag))
+        lambda flag: _core.sensitivity(chosen._scene, words, end, accuracy, moments, flag))
     if pressed or facts is None:
-        raise Interrupted("interrupted; derivatives are known at the end alone")
-    return Sensitivity(chosen, words, facts)
+        raise Interrupted("interrupted; derivatives are known after a complete run")
+    return Sensitivity(chosen, words, facts, moments)

@@ -42,6 +42,18 @@ class Sensitive(unittest.TestCase):
         self.assertAlmostEqual(slope[0], 2.0, delta=1e-9)
         self.assertAlmostEqual(s.lowest["energy"][1][1], 1.0, delta=1e-9)
 
+    def test_one_run_has_the_derivatives_at_all_times(self):
+        """Before, between and behind two impacts, those of runs that end there."""
+        times = [0.3, 0.8, 1.6, 2.2]
+        of_all = saltus.sensitivity(scene("ball"), 2.2, ["q", "q'"], times=times)
+        for k, t in enumerate(times):
+            of_one = saltus.sensitivity(scene("ball"), t, ["q", "q'"])
+            np.testing.assert_allclose(of_all.q_at[k], of_one.q, atol=1e-10)
+            np.testing.assert_allclose(of_all.dq_at[k], of_one.dq, atol=1e-9)
+            np.testing.assert_allclose(of_all.dv_at[k], of_one.dv, atol=1e-9)
+        with self.assertRaisesRegex(saltus.InputError, "time 1 is 0.1 s, must not be before 0.2 s"):
+            saltus.sensitivity(scene("ball"), 2.2, "q", times=[0.2, 0.1])
+
     def test_through_an_accumulation_derivatives_are_limits(self):
         s = saltus.sensitivity(BALL, 4.0, ("h", "e"), tol=1e-12)
         self.assertEqual(s.derivative, "limit")
