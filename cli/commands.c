@@ -184,6 +184,8 @@ static const cli_option convert_options[] = {
     {"--keyframe", "NAME", "MJCF: start at this keyframe; default: the reference configuration",
      false},
     {"--no-shapes", NULL, "MJCF: leaves out all shapes, hence all contacts", false},
+    {"--parts", "N", "meshes that move become up to N convex hulls, 1 to 64; default one hull",
+     false},
     {"--merge", NULL, "merges links connected by fixed joints into one body", false},
     {"--ground", "Z", "adds a floor at height Z [m]", false},
     {"--friction", "MU", "friction coefficient of all contacts, of MJCF of the floor; default 0",

@@ -10,6 +10,7 @@
 #include "saltus/urdf.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,7 +45,14 @@ static int read_world(const cli_args* args, saltus_urdf_def* def) {
               cli_near(given, words, 2, near, sizeof near));
     return CLI_USAGE;
   }
-  const int code = cli_real(args, "--ground", &def->height);
+  double parts = 0.0;
+  int code = cli_real(args, "--ground", &def->height);
+  code = code == CLI_DONE ? cli_number(args, "--parts", 1.0, 64.0, &parts) : code;
+  if (code == CLI_DONE && parts != floor(parts)) {
+    cli_error("convert: --parts is %g, must be a whole number", parts);
+    return CLI_USAGE;
+  }
+  def->parts = (int)parts;
   return code == CLI_DONE ? cli_number(args, "--friction", 0.0, 1e300, &def->friction) : code;
 }
 

@@ -41,6 +41,7 @@ typedef struct saltus_urdf_def {
   bool floor;           /* a horizontal half-space in the scene */
   bool by_joints;       /* joint coordinates; MJCF always has them */
   bool shapeless;       /* MJCF: without shapes */
+  int parts;            /* most convex parts of a mesh that moves; 0: its hull */
   const char* keyframe; /* MJCF: start; NULL: the reference configuration */
   SALTUS_RESERVED(1);
 } saltus_urdf_def;

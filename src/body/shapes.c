@@ -602,7 +602,7 @@ static saltus_status check_kinds(const saltusi_definition* d) {
         return saltusi_define_refuse(
             d, "shape", a->name,
             "a %s cannot touch the %s \"%s\": contacts of these two kinds are not treated; let "
-            "them not collide (contact_pairs), or use other shapes",
+            "them not collide (contact_pairs), or use other shapes, as hulls of several parts",
             saltus_shape_kind_name(a->kind), saltus_shape_kind_name(b->kind), b->name);
       }
       of_class[class_of(b)] = true;

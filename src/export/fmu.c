@@ -142,6 +142,10 @@ static saltus_status gather(fmu_job* job) {
     return refuse(job, SALTUS_ERR_UNSUPPORTED, "flexible bodies of files",
                   "need HDF5, which FMUs do not contain");
   }
+  if (strstr(tree, " 5\nparts\ns ") != NULL) {
+    return refuse(job, SALTUS_ERR_UNSUPPORTED, "hulls of several parts",
+                  "need qhull, which FMUs do not contain");
+  }
   const saltusi_export_settings settings = {
       .tol = def->tol, .step = def->step, .scheme = def->scheme};
   const size_t lines = saltusi_export_settings_write(&settings, job->lines);

@@ -277,8 +277,27 @@ static void add_primitive(collada* c, const saltusi_xml_node* node, corners* k, 
   }
 }
 
+/* The source of the points of a primitive, and places of their indices; NULL: it has none. */
+static const saltusi_xml_node* read_inputs(collada* c, const saltusi_xml_node* node, corners* k) {
+  const saltusi_xml_node* source = NULL;
+  k->stride = 0;
+  for (const saltusi_xml_node* in = node->first; in != NULL; in = in->next) {
+    const int offset = is(in, "input") ? whole(c, in, "offset", 0) : 0;
+    k->stride = is(in, "input") && offset >= k->stride && offset < 100 ? offset + 1 : k->stride;
+    if (is(in, "input") && strcmp(attribute(in, "semantic"), "VERTEX") == 0) {
+      const saltusi_xml_node* vertices = target(c, in, "source");
+      k->offset = offset;
+      for (const saltusi_xml_node* v = vertices != NULL ? vertices->first : NULL; v != NULL;
+           v = v->next) {
+        source =
+            strcmp(attribute(v, "semantic"), "POSITION") == 0 ? target(c, v, "source") : source;
+      }
+    }
+  }
+  return source;
+}
+
 static void add_mesh(collada* c, const saltusi_xml_node* mesh, const affine* to) {
-  static const char* const kinds[] = {"triangles", "polylist", "polygons", "trifans", NULL};
   const double(*a)[4] = to->a;
   const bool mirrored = a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
                             a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
@@ -287,30 +306,13 @@ static void add_mesh(collada* c, const saltusi_xml_node* mesh, const affine* to)
   const saltusi_xml_node* known = NULL;
   corners k = {.first = 0};
   for (const saltusi_xml_node* n = mesh->first; n != NULL && c->status == SALTUS_OK; n = n->next) {
-    int kind = 0;
-    while (kinds[kind] != NULL && !is(n, kinds[kind])) {
-      kind++;
-    }
     if (is(n, "tristrips")) {
       refuse(c, n, "not read; triangles, polylist, polygons and trifans are");
     }
-    const saltusi_xml_node* source = NULL;
-    k.stride = 0;
-    for (const saltusi_xml_node* in = kinds[kind] != NULL ? n->first : NULL; in != NULL;
-         in = in->next) {
-      const int offset = is(in, "input") ? whole(c, in, "offset", 0) : 0;
-      k.stride = is(in, "input") && offset >= k.stride && offset < 100 ? offset + 1 : k.stride;
-      if (is(in, "input") && strcmp(attribute(in, "semantic"), "VERTEX") == 0) {
-        const saltusi_xml_node* vertices = target(c, in, "source");
-        k.offset = offset;
-        for (const saltusi_xml_node* v = vertices != NULL ? vertices->first : NULL; v != NULL;
-             v = v->next) {
-          source =
-              strcmp(attribute(v, "semantic"), "POSITION") == 0 ? target(c, v, "source") : source;
-        }
-      }
-    }
-    if (kinds[kind] != NULL && source != NULL && c->status == SALTUS_OK) {
+    const bool surface =
+        is(n, "triangles") || is(n, "polylist") || is(n, "polygons") || is(n, "trifans");
+    const saltusi_xml_node* source = surface ? read_inputs(c, n, &k) : NULL;
+    if (source != NULL && c->status == SALTUS_OK) {
       if (source != known) {
         k.first = (int)c->points;
         k.count = add_points(c, source, to);
@@ -341,7 +343,7 @@ static const affine identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
 /* One transformation of a node, behind those before. */
 static void transform(collada* c, const saltusi_xml_node* n, affine* at) {
   affine own = identity;
-  double x[16];
+  double x[16] = {0.0};
   if (is(n, "matrix")) {
     read_numbers(c, n, 16, x);
     memcpy(own.a, x, sizeof own.a);

@@ -162,6 +162,8 @@ static const saltus_scene_key kind_keys[] = {
     {"shapes[].KIND", "file", "text", "STL, OBJ or COLLADA file, from the folder of the scene"},
     {"shapes[].KIND", "scale", "formula, or list of formulas",
      "[m] for each unit of the file, or of x, y, z; negative: mirrored; default 1"},
+    {"shapes[].KIND", "parts", "formula",
+     "hull: convex parts of a mesh, 1 to 64, named NAME_1 and so on; default 1, one hull"},
     {"shapes[].KIND", "heights", "list of lists of formulas", "[m], row by row"},
     {"shapes[].KIND", "spacing", "list of formulas", "between columns and rows [m]"},
 };

@@ -7,7 +7,9 @@
 #include "scene/mesh_file.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "math/rotation.h"
+#include "shape/polytope/convex_parts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -29,7 +31,7 @@ static const char* const described_by[] = {
     [SALTUS_SHAPE_ELLIPSOID] = "size",
     [SALTUS_SHAPE_TORUS] = "size radius",
     [SALTUS_SHAPE_HALF_SPACE] = "",
-    [SALTUS_SHAPE_HULL] = "points triangles file scale radius",
+    [SALTUS_SHAPE_HULL] = "points triangles file scale radius parts",
     [SALTUS_SHAPE_MESH] = "points triangles file scale",
     [SALTUS_SHAPE_HEIGHTFIELD] = "heights spacing",
 };
@@ -160,7 +162,7 @@ static void read_file(saltusi_scene_builder* b, const saltusi_yaml_node* of, boo
   }
   shape->points = file.point;
   shape->point_count = file.points;
-  if (shape->kind == SALTUS_SHAPE_MESH) {
+  if (shape->kind == SALTUS_SHAPE_MESH || saltusi_yaml_find(of, "parts") != NULL) {
     shape->triangles = file.triangle;
     shape->triangle_count = file.triangles;
   }
@@ -209,7 +211,8 @@ static void read_kind(saltusi_scene_builder* b, const saltusi_yaml_node* of, boo
   shape->triangles = read_triangles(b, saltusi_yaml_find(of, "triangles"), &shape->triangle_count);
   read_heights(b, of, shape);
   read_file(b, of, visual, shape);
-  saltusi_scene_hull* hull = shape->kind == SALTUS_SHAPE_HULL && shape->points != NULL && !visual
+  const bool whole = shape->kind == SALTUS_SHAPE_HULL && saltusi_yaml_find(of, "parts") == NULL;
+  saltusi_scene_hull* hull = whole && shape->points != NULL && !visual
                                  ? saltusi_reader_take(&b->reader, 1, sizeof *hull)
                                  : NULL;
   if (hull != NULL) {
@@ -271,6 +274,64 @@ static void read_shape(saltusi_scene_builder* b, const saltusi_yaml_node* item, 
   shape->shape.orientation = saltusi_scene_orientation(b, item);
   read_groups(b, item, shape);
   read_kind(b, of, visual, &shape->shape);
+}
+
+/* Number of convex parts that a hull may have; 0: it is one hull. */
+static int parts_of(saltusi_scene_builder* b, const saltusi_yaml_node* item) {
+  const saltusi_yaml_node* of =
+      item->kind == SALTUSI_YAML_MAPPING ? saltusi_yaml_find(item, "hull") : NULL;
+  const saltusi_yaml_node* node =
+      of != NULL && of->kind == SALTUSI_YAML_MAPPING ? saltusi_yaml_find(of, "parts") : NULL;
+  const double parts = node != NULL ? saltusi_scene_number(b, node, "parts", 0.0) : 0.0;
+  if (node != NULL && b->reader.status == SALTUS_OK &&
+      !saltusi_is_whole(parts, 1.0, SALTUSI_MOST_CONVEX_PARTS)) {
+    saltusi_reader_fail(&b->reader, node, "parts is %g, must be a whole number from 1 to %d", parts,
+                        SALTUSI_MOST_CONVEX_PARTS);
+  }
+  return b->reader.status == SALTUS_OK ? (int)parts : 0;
+}
+
+/* Replaces a hull by those of convex parts of its mesh, which have its name as a group; returns their number. */
+static int divide_hull(saltusi_scene_builder* b, const saltusi_yaml_node* item, int most,
+                       saltus_body_shape_def* shape) {
+  const saltus_body_shape_def whole = *shape;
+  const char* name = whole.shape.name;
+  saltusi_placed_log placed;
+  const saltus_log log = saltusi_reader_log_at(&b->reader, item, &placed);
+  const saltusi_making making = {.def = &whole.shape, .pool = b->reader.pool, .log = log};
+  saltusi_convex_parts parts;
+  if (whole.shape.points == NULL || whole.shape.triangles == NULL) {
+    saltusi_reader_fail(&b->reader, item, "parts of a hull need a file, or points and triangles");
+    return 1;
+  }
+  const saltus_status status = saltusi_convex_parts_make(&making, most, &parts);
+  const char** groups =
+      saltusi_reader_take(&b->reader, (size_t)whole.group_count + 1, sizeof *groups);
+  if (status != SALTUS_OK || groups == NULL) {
+    b->reader.status = status != SALTUS_OK ? status : b->reader.status;
+    return 1;
+  }
+  for (int g = 0; g < whole.group_count; g++) {
+    groups[g] = whole.groups[g];
+  }
+  groups[whole.group_count] = name;
+  for (int i = 0; i < parts.count; i++) {
+    char text[160];
+    snprintf(text, sizeof text, "%.140s_%d", name, i + 1);
+    shape[i] = whole;
+    shape[i].groups = groups;
+    shape[i].group_count = whole.group_count + 1;
+    shape[i].shape.name = saltusi_pool_text(b->reader.pool, text);
+    shape[i].shape.points = parts.points[i];
+    shape[i].shape.point_count = parts.point_count[i];
+    shape[i].shape.triangles = NULL;
+    shape[i].shape.triangle_count = 0;
+  }
+  const double excess = parts.excess / parts.volume;
+  saltusi_log(log, excess > 0.01 ? SALTUS_LEVEL_WARNING : SALTUS_LEVEL_NOTE,
+              "shape %s: %d convex parts, %.3g %% more volume than the mesh", name, parts.count,
+              100.0 * excess);
+  return parts.count;
 }
 
 /* A shape that is drawn only: its form in body axes. */
@@ -408,6 +469,9 @@ void saltusi_scene_shapes(saltusi_scene_builder* b) {
   for (int i = -1; i < bodies->count; i++) {
     const saltusi_yaml_node* list = shapes_of(b, i < 0 ? world : &bodies->children[i]);
     count += list != NULL ? list->count : 0;
+    for (int k = 0; list != NULL && k < list->count; k++) {
+      count += parts_of(b, &list->children[k]);
+    }
   }
   saltus_body_shape_def* shapes = saltusi_reader_take(&b->reader, (size_t)count, sizeof *shapes);
   const saltusi_yaml_node** nodes = saltusi_reader_take(&b->reader, (size_t)count, sizeof(void*));
@@ -421,9 +485,14 @@ void saltusi_scene_shapes(saltusi_scene_builder* b) {
       if (b->reader.status == SALTUS_OK && is_visual(b, nodes[used])) {
         add_visual(b, nodes[used], &shapes[used], &visuals[drawn++]);
         shapes[used] = (saltus_body_shape_def){0};
-      } else {
-        used++;
+        continue;
       }
+      const int parts = parts_of(b, nodes[used]);
+      const int made = parts > 0 ? divide_hull(b, nodes[used], parts, &shapes[used]) : 1;
+      for (int p = 1; p < made; p++) {
+        nodes[used + p] = nodes[used];
+      }
+      used += made;
     }
   }
   b->scene->view.visuals = visuals;

@@ -212,9 +212,13 @@ static void read_parts(saltusi_robot* robot, const saltusi_xml_node* node, const
   for (const saltusi_xml_node* n = node->first; n != NULL; n = n->next) {
     count += strcmp(n->name, element) == 0;
   }
-  out->list = count > 0 ? SALTUSI_TAKE(robot->pool, saltusi_robot_shape, count) : NULL;
-  if (count > 0 && out->list == NULL) {
+  if (count == 0) {
+    return;
+  }
+  out->list = SALTUSI_TAKE(robot->pool, saltusi_robot_shape, count);
+  if (out->list == NULL) {
     robot->status = SALTUS_ERR_MEMORY;
+    return;
   }
   for (const saltusi_xml_node* n = node->first; n != NULL && robot->status == SALTUS_OK;
        n = n->next) {

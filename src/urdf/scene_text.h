@@ -13,6 +13,7 @@ typedef struct saltusi_robot_text {
   char* bytes;
   size_t used, room;
   double reach; /* m, the largest coordinate */
+  int parts;    /* of meshes that move; 0: their hulls */
 } saltusi_robot_text;
 
 void saltusi_robot_put(saltusi_robot_text* t, const char* format, ...) SALTUSI_PRINTF(2, 3);

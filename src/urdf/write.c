@@ -122,6 +122,9 @@ static void write_shape(saltusi_robot_text* t, const saltusi_robot_link* link,
     saltusi_robot_put(t, "size: ");
     saltusi_robot_put_list(t, shape->size, 3, 0.0);
   } else if (shape->kind == SALTUSI_ROBOT_MESH) {
+    if (!visual && t->parts > 0 && moves) {
+      saltusi_robot_put(t, "parts: %d, ", t->parts);
+    }
     saltusi_robot_put(t, "file: ");
     put_path(t, shape->file);
     saltusi_robot_put(t, ", scale: ");
@@ -521,7 +524,7 @@ static void write_world(saltusi_robot_text* t, const saltus_urdf_def* def) {
 saltus_status saltusi_robot_write(saltusi_robot* robot, const saltus_urdf_def* def,
                                   const char** out) {
   assert(robot != NULL && def != NULL && out != NULL);
-  saltusi_robot_text t = {.robot = robot};
+  saltusi_robot_text t = {.robot = robot, .parts = def->parts};
   measure_reach(&t);
   saltusi_robot_put(&t, "# Made from ");
   put_comment(&t, robot->file);

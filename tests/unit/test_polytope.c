@@ -5,6 +5,7 @@
  * are compared with clipping, with the hull of vertex differences, and with Wolfe's closest point.
  */
 #include "math/rotation.h"
+#include "shape/polytope/convex_parts.h"
 #include "solids.h"
 
 #include <float.h>
@@ -704,8 +705,88 @@ static void no_pose_breaks_a_list(void** state) {
   saltusi_pool_free(&pool);
 }
 
+/* ---- convex parts ---- */
+
+enum { AROUND = 24, TUBE = 12 };
+
+/* A ring of radius 1 m whose tube has the radius 0.3 m. */
+static saltus_shape_def ring(double (*point)[3], int (*triangle)[3]) {
+  for (int i = 0; i < AROUND * TUBE; i++) {
+    const double a = 2.0 * acos(-1.0) * (i / TUBE) / AROUND;
+    const double b = 2.0 * acos(-1.0) * (i % TUBE) / TUBE, r = 1.0 + 0.3 * cos(b);
+    point[i][0] = r * cos(a);
+    point[i][1] = r * sin(a);
+    point[i][2] = 0.3 * sin(b);
+    const int next = i % TUBE == TUBE - 1 ? i + 1 - TUBE : i + 1;
+    const int over = (i + TUBE) % (AROUND * TUBE), last = (next + TUBE) % (AROUND * TUBE);
+    memcpy(triangle[2 * i], (int[3]){i, over, last}, sizeof triangle[0]);
+    memcpy(triangle[2 * i + 1], (int[3]){i, last, next}, sizeof triangle[0]);
+  }
+  return (saltus_shape_def){.kind = SALTUS_SHAPE_HULL,
+                            .points = point[0],
+                            .point_count = AROUND * TUBE,
+                            .triangles = triangle[0],
+                            .triangle_count = 2 * AROUND * TUBE};
+}
+
+/* Hulls that contain p by more than the margin. */
+static int containing(const saltusi_shape* hull, int count, const double p[3], double margin) {
+  int inside = 0;
+  for (int i = 0; i < count; i++) {
+    const saltusi_polytope* body = hull[i].polytope;
+    double depth = INFINITY;
+    for (int f = 0; f < body->faces; f++) {
+      depth = fmin(depth, body->face[f].offset - saltusi_dot3(body->face[f].normal, p));
+    }
+    inside += depth > margin;
+  }
+  return inside;
+}
+
+/* The volume said is that of random points, which lie in one hull at most; all of the ring is in them. */
+static void convex_parts_contain_the_mesh_and_do_not_overlap(void** state) {
+  (void)state;
+  double point[AROUND * TUBE][3], before = INFINITY;
+  uint64_t seed = 43;
+  int triangle[2 * AROUND * TUBE][3];
+  const saltus_shape_def def = ring(point, triangle);
+  for (int most = 1; most <= 16; most *= 4) {
+    saltusi_pool pool = saltusi_pool_over(NULL);
+    saltusi_convex_parts parts;
+    saltusi_shape hull[16];
+    assert_int_equal(
+        saltusi_convex_parts_make(&(saltusi_making){.def = &def, .pool = &pool}, most, &parts),
+        SALTUS_OK);
+    assert_int_equal(parts.count, most);
+    for (int i = 0; i < most; i++) {
+      const saltus_shape_def part = {.kind = SALTUS_SHAPE_HULL,
+                                     .points = parts.points[i],
+                                     .point_count = parts.point_count[i]};
+      assert_int_equal(saltusi_shape_make(&part, 3, &pool, (saltus_log){0}, &hull[i]), SALTUS_OK);
+    }
+    int hits = 0;
+    const int samples = 20000;
+    for (int n = 0; n < samples; n++) {
+      const double p[3] = {1.3 * (2.0 * saltus_test_random(&seed) - 1.0),
+                           1.3 * (2.0 * saltus_test_random(&seed) - 1.0),
+                           0.3 * (2.0 * saltus_test_random(&seed) - 1.0)};
+      const double out = hypot(p[0], p[1]) - 1.0;
+      assert_true(containing(hull, most, p, 1e-9) <= 1);
+      hits += containing(hull, most, p, 0.0) > 0;
+      assert_true(hypot(out, p[2]) > 0.28 || containing(hull, most, p, -1e-9) > 0);
+    }
+    const double box = 2.6 * 2.6 * 0.6, share = (parts.volume + parts.excess) / box;
+    const double deviation = sqrt(share * (1.0 - share) / samples);
+    assert_near((double)hits / samples, share, 4.0 * deviation);
+    assert_true(parts.excess < 0.5 * before && parts.excess > 0.0);
+    before = parts.excess;
+    saltusi_pool_free(&pool);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(convex_parts_contain_the_mesh_and_do_not_overlap),
       cmocka_unit_test(a_box_has_8_vertices_12_edges_and_6_faces),
       cmocka_unit_test(points_in_faces_and_edges_of_a_hull_are_no_corners),
       cmocka_unit_test(random_hulls_are_solids),

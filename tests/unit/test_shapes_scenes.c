@@ -403,6 +403,35 @@ static void bodies_strike_in_the_order_of_the_scene(void** state) {
   }
 }
 
+/* A cup of width 3 m, height 2 m and depth 1 m, open at the top between 1 and 2 m. */
+#define CUP(parts)                                                                                 \
+  "hull: {parts: " parts ", points: [[0,0,0],[3,0,0],[3,2,0],[2,2,0],[2,1,0],[1,1,0],[1,2,0],"     \
+  "[0,2,0],[0,0,1],[3,0,1],[3,2,1],[2,2,1],[2,1,1],[1,1,1],[1,2,1],[0,2,1]], triangles: ["         \
+  "[0,4,1],[8,9,12],[0,5,4],[8,12,13],[1,3,2],[9,10,11],[1,4,3],[9,11,12],[0,6,5],[8,13,14],"      \
+  "[0,7,6],[8,14,15],[0,1,9],[0,9,8],[1,2,10],[1,10,9],[2,3,11],[2,11,10],[3,4,12],[3,12,11],"     \
+  "[4,5,13],[4,13,12],[5,6,14],[5,14,13],[6,7,15],[6,15,14],[7,0,8],[7,8,15]]}"
+
+static void a_ball_falls_into_a_cup_of_convex_parts(void** state) {
+  (void)state;
+  saltus_kept_message kept = {.text = ""};
+  saltus_scene* scene = NULL;
+  const char* text =
+      "saltus: 1\nworld: {dimension: 3, gravity: [0, -9.81, 0], shapes: [{name: cup, " CUP(
+          "8") "}]}\nbodies: {b: {mass: 1, inertia: [1, 1, 1], position: [1.5, 3, 0.5], "
+               "shapes: [{sphere: {radius: 0.4}}]}}\n"
+               "contact_pairs: [{between: [b, cup], friction: 0.5}]\n";
+  const saltus_scene_def def = {.path = "s", .text = text, .log = saltus_log_keep(&kept)};
+  assert_int_equal(saltus_scene_create(&def, &scene), SALTUS_OK);
+  assert_non_null(strstr(kept.text, "shape cup: 3 convex parts, "));
+  const saltus_mechanism* mechanism = saltus_scene_get_view(scene)->mechanism;
+  assert_int_equal(saltus_mechanism_sizes(mechanism).shapes, 4);
+  assert_string_equal(saltus_mechanism_shape(mechanism, 2).name, "cup_3");
+  saltus_sim* sim = run(scene, "moreau-jean", 1e-3, 0.0, 2.0);
+  assert_float_equal(saltus_sim_q(sim)[1], 1.4, 6e-3); /* a step of the fall at 5.6 m/s */
+  saltus_sim_destroy(sim);
+  saltus_scene_destroy(scene);
+}
+
 #define VISUALS                                                                                    \
   "saltus: 1\nworld: {dimension: 3}\nbodies:\n  foot: {mass: 1, inertia: [1, 1, 1], shapes: [\n"   \
   "    {mesh: {file: meshes/foot.stl, scale: [1, -1, 2]}, visual: true, colour: [1, 0, 0.5], "     \
@@ -503,6 +532,7 @@ int main(void) {
       cmocka_unit_test(a_polygon_in_an_arc_moves_as_in_a_ring),
       cmocka_unit_test(a_ball_hits_the_other_side_of_a_valley),
       cmocka_unit_test(bodies_strike_in_the_order_of_the_scene),
+      cmocka_unit_test(a_ball_falls_into_a_cup_of_convex_parts),
       cmocka_unit_test(visuals_are_drawn_without_contacts),
       cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
   };
