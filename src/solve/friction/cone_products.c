@@ -257,7 +257,15 @@ static double balls_at(const saltus_cone_problem* p, double x, double* r) {
   const saltus_cone_problem held = {
       .units = 1, .rows = d, .cone = &balls, .offset = offset, .W = W, .q = q};
   const double tol = 1e-14 * (norm(d, q) + fabs(p->q[0]));
-  for (int round = 0; round < 30 && !(newton(&w, &held, tol, 20, r + 1) <= tol); round++) {
+  double least = INFINITY;
+  for (int round = 0, idle = 0; round < 30 && idle < 3; round++) {
+    const double left = newton(&w, &held, tol, 20, r + 1);
+    if (left <= tol) {
+      break;
+    }
+    idle =
+        left < 0.5 * least ? 0 : idle + 1; /* rounding of ill-conditioned units ends the search */
+    least = fmin(least, left);
     for (int it = 0; it < 30; it++) {
       velocities(&held, r + 1, w.u);
       saltusi_add_scaled(d, -1.0 / trace, w.u, r + 1);
