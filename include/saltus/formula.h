@@ -148,6 +148,8 @@ typedef struct saltus_formula_def {
   bool
       members; /* parameters, starts, friction and restitution may depend on inputs, which differ between members of an
                  * ensemble; other constants may not */
+  bool
+      ramps; /* the first n of 2 n + 1 inputs are input i + input n + i (t - the last input); the others have no names */
   bool unbounded; /* without enclosures of forces, which systems in joint coordinates do not have */
   SALTUS_RESERVED(1);
 } saltus_formula_def;

@@ -56,6 +56,7 @@ typedef struct saltus_scene_def {
   const saltus_allocator* allocator;
   bool separate; /* bodies with interpenetrating shapes at the start are separated */
   bool recorded; /* text of a recording: its lines "# --set name=value" apply before `overrides` */
+  bool ramps;    /* inputs may have slopes, saltus_scene_set_ramps */
   bool visuals;  /* mesh files of visuals are read; one that cannot be read is a warning */
   int output_count;
   const saltus_scene_output* outputs; /* [output_count] behind those of the scene; copied */
@@ -82,6 +83,7 @@ typedef struct saltus_scene_interface {
   int parameter_count;
   const saltus_scene_quantity* inputs; /* [input_count], at the start; set during a run */
   int input_count;
+  bool ramps; /* inputs may have slopes */
   /* [2 coordinate_count] x, then x', of coordinates by formula */
   const saltus_scene_quantity* starts;
   int coordinate_count;
@@ -163,6 +165,13 @@ SALTUS_API saltus_status saltus_scene_input(const saltus_scene* scene, const cha
  * with nothing set, if one of the values is not finite. */
 SALTUS_API saltus_status saltus_scene_set_inputs(saltus_scene* scene, const double* values);
 SALTUS_API void saltus_scene_inputs(const saltus_scene* scene, double* values);
+
+/* Values and slopes [input_count] at a time: later inputs are value + slope (t - since). SALTUS_ERR_UNSUPPORTED without
+ * saltus_scene_def.ramps, and in scenes whose events set inputs or whose inputs switch joints; SALTUS_ERR_RANGE as above. */
+SALTUS_API saltus_status saltus_scene_set_ramps(saltus_scene* scene, double since,
+                                                const double* values, const double* slopes);
+/* Returns `since`. */
+SALTUS_API double saltus_scene_ramps(const saltus_scene* scene, double* values, double* slopes);
 
 /* Outputs [output_count] at a state; joint_forces [nj] N may be NULL: outputs that need them are NaN. SALTUS_ERR_SYSTEM
  * when a callback fails. Not for two threads at a time. */

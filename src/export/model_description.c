@@ -204,6 +204,7 @@ static void write_head(const saltusi_model_description* m, saltusi_bytes* out) {
     }
   } else {
     flag(out, "canNotUseMemoryManagementFunctions", true);
+    flag(out, "canInterpolateInputs", m->view->interface != NULL && m->view->interface->ramps);
   }
   text(out, "/>\n");
 }

@@ -193,18 +193,39 @@ fmi_status saltusi_fmi_get(fmi_instance* c, const uint32_t* references, size_t c
   return saltusi_fmi_answer(status);
 }
 
+static bool may_set(const fmi_instance* c, size_t count, bool given) {
+  const unsigned modes = FMI_IN(FMI_INSTANTIATED) | FMI_IN(FMI_INITIALISING) |
+                         FMI_IN(FMI_STEPPING) | FMI_IN(FMI_EVENTS);
+  return saltusi_fmi_check(c, modes, "setting a variable") == FMI_OK && (count == 0 || given);
+}
+
 fmi_status saltusi_fmi_set(fmi_instance* c, const uint32_t* references, size_t count,
                            const double* values) {
   assert(c == NULL || c->model != NULL);
-  const unsigned modes = FMI_IN(FMI_INSTANTIATED) | FMI_IN(FMI_INITIALISING) |
-                         FMI_IN(FMI_STEPPING) | FMI_IN(FMI_EVENTS);
-  if (saltusi_fmi_check(c, modes, "setting a variable") != FMI_OK ||
-      (count > 0 && (references == NULL || values == NULL))) {
+  if (!may_set(c, count, references != NULL && values != NULL)) {
     return FMI_ERROR;
   }
   saltus_status status = SALTUS_OK;
   for (size_t i = 0; i < count && status == SALTUS_OK; i++) {
     status = saltusi_fmu_instance_set(c->model, references[i], values[i]);
+  }
+  return saltusi_fmi_answer(status);
+}
+
+fmi_status saltusi_fmi_set_slopes(fmi_instance* c, const uint32_t* references, size_t count,
+                                  const int* orders, const double* values) {
+  assert(c == NULL || c->model != NULL);
+  if (!may_set(c, count, references != NULL && orders != NULL && values != NULL)) {
+    return FMI_ERROR;
+  }
+  saltus_status status = SALTUS_OK;
+  for (size_t i = 0; i < count && status == SALTUS_OK; i++) {
+    if (!isfinite(values[i]) || orders[i] < 1 || (orders[i] > 1 && values[i] != 0.0)) {
+      return saltusi_fmi_refuse(c, "derivatives of inputs",
+                                "the order has to be 1 and the value finite");
+    }
+    status = orders[i] > 1 ? SALTUS_OK
+                           : saltusi_fmu_instance_set_slope(c->model, references[i], values[i]);
   }
   return saltusi_fmi_answer(status);
 }

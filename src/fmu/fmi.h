@@ -87,6 +87,9 @@ fmi_status saltusi_fmi_get(fmi_instance* c, const uint32_t* references, size_t c
                            double* values);
 fmi_status saltusi_fmi_set(fmi_instance* c, const uint32_t* references, size_t count,
                            const double* values);
+/* Derivatives of inputs; of an order above 1 they have to be zero. */
+fmi_status saltusi_fmi_set_slopes(fmi_instance* c, const uint32_t* references, size_t count,
+                                  const int* orders, const double* values);
 fmi_status saltusi_fmi_initialise(fmi_instance* c, const char* function, double start, double stop,
                                   double tol);
 fmi_status saltusi_fmi_begin(fmi_instance* c, const char* function);

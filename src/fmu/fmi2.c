@@ -110,6 +110,10 @@ FMI_EXPORT(fmi_status, fmi2SetReal, fmi_instance* c, const uint32_t* references,
            const double* values) {
   return saltusi_fmi_set(c, references, count, values);
 }
+FMI_EXPORT(fmi_status, fmi2SetRealInputDerivatives, fmi_instance* c, const uint32_t* references,
+           size_t count, const int* orders, const double* values) {
+  return saltusi_fmi_set_slopes(c, references, count, orders, values);
+}
 FMI_EXPORT(fmi_status, fmi2DoStep, fmi_instance* c, double now, double size, int no_return) {
   (void)no_return;
   bool happened;
@@ -184,8 +188,6 @@ NOT_SUPPORTED(fmi2GetDerivatives, double* derivatives, size_t count)
 NOT_SUPPORTED(fmi2GetEventIndicators, double* indicators, size_t count)
 NOT_SUPPORTED(fmi2GetContinuousStates, double* states, size_t count)
 NOT_SUPPORTED(fmi2GetNominalsOfContinuousStates, double* nominals, size_t count)
-NOT_SUPPORTED(fmi2SetRealInputDerivatives, const uint32_t* references, size_t count,
-              const int* orders, const double* values)
 NOT_SUPPORTED(fmi2GetRealOutputDerivatives, const uint32_t* references, size_t count,
               const int* orders, double* values)
 NOT_SUPPORTED(fmi2GetStatus, int kind, int* value)

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +90,7 @@ static saltus_status open_scene(saltusi_fmu_instance* in, const char* folder) {
     saltusi_log(in->log, SALTUS_LEVEL_ERROR, "%s: contains zero bytes", path);
     return SALTUS_ERR_INPUT;
   }
-  const saltus_scene_def def = {.path = path, .text = texts[0], .log = in->log};
+  const saltus_scene_def def = {.path = path, .text = texts[0], .log = in->log, .ramps = true};
   saltus_status status = saltus_scene_create(&def, &in->base);
   in->scene = in->base;
   status = status == SALTUS_OK ? read_token(in, folder, files) : status;
@@ -108,6 +109,8 @@ static saltus_status list_variables(saltusi_fmu_instance* in) {
   in->values = SALTUSI_TAKE(&in->pool, double, in->count + 1);
   in->outputs = SALTUSI_TAKE(&in->pool, double, outputs + 1);
   in->inputs = SALTUSI_TAKE(&in->pool, double, view->input_count + 1);
+  in->slopes = SALTUSI_TAKE(&in->pool, double, view->input_count + 1);
+  in->ramps = view->interface->ramps;
   in->t0 = in->t = view->start;
   return in->pool.failed ? SALTUS_ERR_MEMORY : status;
 }
@@ -158,6 +161,19 @@ void saltusi_fmu_instance_close(saltusi_fmu_instance* in) {
 
 /* ---- initialisation ---- */
 
+static saltus_status set_inputs(saltusi_fmu_instance* in, double since) {
+  return in->ramps ? saltus_scene_set_ramps(in->scene, since, in->inputs, in->slopes)
+                   : saltus_scene_set_inputs(in->scene, in->inputs);
+}
+
+/* The inputs and their slopes at the present time. */
+static void look_inputs(saltusi_fmu_instance* in) {
+  const double since = saltus_scene_ramps(in->scene, in->inputs, in->slopes);
+  for (int i = 0; in->ramps && i < saltus_scene_get_view(in->base)->input_count; i++) {
+    in->inputs[i] += in->slopes[i] * (in->t - since);
+  }
+}
+
 /* The scene with the values that were set; inputs as set or at their starts. */
 static saltus_status remake(saltusi_fmu_instance* in) {
   enum { TEXT = 32 };
@@ -178,8 +194,12 @@ static saltus_status remake(saltusi_fmu_instance* in) {
         n++;
       }
     }
-    const saltus_scene_def def = {
-        .like = in->base, .overrides = list, .override_count = n, .log = in->log, .mark = ""};
+    const saltus_scene_def def = {.like = in->base,
+                                  .overrides = list,
+                                  .override_count = n,
+                                  .log = in->log,
+                                  .mark = "",
+                                  .ramps = true};
     saltus_scene* scene = NULL;
     status = n == count ? saltus_scene_create(&def, &scene) : SALTUS_ERR_MEMORY;
     in->scene = scene != NULL ? scene : in->base;
@@ -194,7 +214,7 @@ static saltus_status remake(saltusi_fmu_instance* in) {
   }
   in->outputs_known = false;
   in->dirty = status != SALTUS_OK;
-  return status == SALTUS_OK ? saltus_scene_set_inputs(in->scene, in->inputs) : status;
+  return status == SALTUS_OK ? set_inputs(in, in->t0) : status;
 }
 
 saltus_status saltusi_fmu_instance_experiment(saltusi_fmu_instance* in, double t0, double stop,
@@ -255,6 +275,7 @@ saltus_status saltusi_fmu_instance_begin(saltusi_fmu_instance* in) {
 saltus_status saltusi_fmu_instance_reset(saltusi_fmu_instance* in) {
   assert(in != NULL);
   memset(in->given, 0, (size_t)in->count * sizeof *in->given);
+  memset(in->slopes, 0, (size_t)saltus_scene_get_view(in->base)->input_count * sizeof(double));
   in->t0 = in->t = saltus_scene_get_view(in->base)->start;
   in->stop = in->tol = NAN;
   in->left = false;
@@ -322,7 +343,7 @@ saltus_status saltusi_fmu_instance_get(saltusi_fmu_instance* in, unsigned refere
     *value = in->outputs[one->index];
     break;
   case SALTUSI_VARIABLE_INPUT:
-    saltus_scene_inputs(in->scene, in->inputs);
+    look_inputs(in);
     *value = in->inputs[one->index];
     break;
   case SALTUSI_VARIABLE_PARAMETER:
@@ -348,11 +369,35 @@ saltus_status saltusi_fmu_instance_set(saltusi_fmu_instance* in, unsigned refere
   in->given[reference] = true;
   in->values[reference] = value;
   in->outputs_known = false;
-  if (one->kind == SALTUSI_VARIABLE_INPUT) {
-    return saltus_scene_set_input(in->scene, one->own, value);
+  if (one->kind != SALTUSI_VARIABLE_INPUT) {
+    in->dirty = true;
+    return SALTUS_OK;
   }
-  in->dirty = true;
-  return SALTUS_OK;
+  look_inputs(in);
+  const double now = in->inputs[one->index];
+  const bool ramp =
+      in->slopes[one->index] != 0.0; /* goes on if the value is its own, to rounding */
+  if (value == now || (ramp && fabs(value - now) <= 4.0 * DBL_EPSILON * fabs(now))) {
+    return SALTUS_OK;
+  }
+  in->inputs[one->index] = value;
+  return set_inputs(in, in->t);
+}
+
+saltus_status saltusi_fmu_instance_set_slope(saltusi_fmu_instance* in, unsigned reference,
+                                             double slope) {
+  assert(in != NULL);
+  if (reference >= (unsigned)in->count || !in->ramps ||
+      in->variables[reference].kind != SALTUSI_VARIABLE_INPUT) {
+    return refuse(in, reference, "cannot have a derivative");
+  }
+  const int i = in->variables[reference].index;
+  look_inputs(in);
+  if (in->slopes[i] == slope) {
+    return SALTUS_OK;
+  }
+  in->slopes[i] = slope;
+  return set_inputs(in, in->t);
 }
 
 /* ---- steps ---- */
@@ -413,12 +458,12 @@ saltus_status saltusi_fmu_instance_update(saltusi_fmu_instance* in) {
   return status;
 }
 
-/* ---- state: head | values | given | inputs | run ---- */
+/* ---- state: head | values | given | inputs and slopes | run ---- */
 
 typedef struct instance_head {
   char magic[8];
   char token[40];
-  double t0, stop, tol, t;
+  double t0, stop, tol, t, since; /* since: of the ramps of inputs */
   int64_t count, left, running;
   uint64_t run;
 } instance_head;
@@ -426,7 +471,7 @@ typedef struct instance_head {
 static size_t fixed_bytes(const saltusi_fmu_instance* in) {
   const int inputs = saltus_scene_get_view(in->base)->input_count;
   return sizeof(instance_head) + (size_t)in->count * (sizeof(double) + 1) +
-         (size_t)inputs * sizeof(double);
+         2 * (size_t)inputs * sizeof(double);
 }
 
 size_t saltusi_fmu_instance_bytes(const saltusi_fmu_instance* in) {
@@ -440,6 +485,7 @@ void saltusi_fmu_instance_save(const saltusi_fmu_instance* in, void* bytes) {
                         .stop = in->stop,
                         .tol = in->tol,
                         .t = in->t,
+                        .since = saltus_scene_ramps(in->scene, in->inputs, in->slopes),
                         .count = in->count,
                         .left = in->left,
                         .running = in->run != NULL,
@@ -456,11 +502,11 @@ void saltusi_fmu_instance_save(const saltusi_fmu_instance* in, void* bytes) {
   for (int i = 0; i < in->count; i++) {
     *to++ = in->given[i] ? 1 : 0;
   }
-  saltus_scene_inputs(in->scene, in->inputs);
   const size_t inputs = (size_t)saltus_scene_get_view(in->base)->input_count * sizeof(double);
   memcpy(to, in->inputs, inputs);
+  memcpy(to + inputs, in->slopes, inputs);
   if (in->run != NULL) {
-    saltus_run_state_save(in->run, to + inputs);
+    saltus_run_state_save(in->run, to + 2 * inputs);
   }
 }
 
@@ -510,11 +556,12 @@ saltus_status saltusi_fmu_instance_load(saltusi_fmu_instance* in, const void* by
   from += (size_t)in->count * (sizeof(double) + 1);
   const size_t inputs = (size_t)saltus_scene_get_view(in->base)->input_count * sizeof(double);
   memcpy(in->inputs, from, inputs);
-  status = status == SALTUS_OK ? saltus_scene_set_inputs(in->scene, in->inputs) : status;
+  memcpy(in->slopes, from + inputs, inputs);
+  status = status == SALTUS_OK ? set_inputs(in, head.since) : status;
   if (status == SALTUS_OK && in->run != NULL) {
-    status = saltus_run_state_load(in->run, from + inputs, (size_t)head.run);
+    status = saltus_run_state_load(in->run, from + 2 * inputs, (size_t)head.run);
     memcpy(in->inputs, from, inputs); /* those that events had switched */
-    status = status == SALTUS_OK ? saltus_scene_set_inputs(in->scene, in->inputs) : status;
+    status = status == SALTUS_OK ? set_inputs(in, head.since) : status;
   }
   in->t = head.t;
   in->left = head.left != 0;

@@ -23,6 +23,8 @@ typedef struct saltusi_fmu_instance {
   double* values;  /* [count] these values */
   double* outputs; /* [output_count] */
   double* inputs;  /* [input_count] */
+  double* slopes;  /* [input_count] */
+  bool ramps;      /* inputs may have slopes */
   bool dirty;      /* something was set since the scene was created */
   bool outputs_known;
   bool left;  /* values are left limits */
@@ -47,6 +49,9 @@ saltus_status saltusi_fmu_instance_reset(saltusi_fmu_instance* in);
 
 saltus_status saltusi_fmu_instance_get(saltusi_fmu_instance* in, unsigned reference, double* value);
 saltus_status saltusi_fmu_instance_set(saltusi_fmu_instance* in, unsigned reference, double value);
+/* An input is its present value + slope (t - the present time) from now on. */
+saltus_status saltusi_fmu_instance_set_slope(saltusi_fmu_instance* in, unsigned reference,
+                                             double slope);
 
 /* Advances to a time. early: returns at the first impact before it. sides: values are then left limits until
  * saltusi_fmu_instance_update. *happened: an impact at the present time. */

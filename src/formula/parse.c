@@ -245,6 +245,17 @@ static saltusi_expr bare_thing(parser* p, const saltusi_token* t, const saltusi_
   return 0;
 }
 
+/* Input i, or value + slope (t - since). */
+static saltusi_expr input_value(parser* p, int i) {
+  saltusi_graph* g = p->scope->graph;
+  const int n = p->scope->ramps;
+  if (n == 0) {
+    return saltusi_input(g, i);
+  }
+  const saltusi_expr passed = saltusi_sub(g, saltusi_time(), saltusi_input(g, 2 * n));
+  return saltusi_add(g, saltusi_input(g, i), saltusi_mul(g, saltusi_input(g, n + i), passed));
+}
+
 static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
   saltusi_graph* g = p->scope->graph;
   if (strchr(t->name, '.') != NULL) {
@@ -278,7 +289,7 @@ static saltusi_expr plain_name(parser* p, const saltusi_token* t) {
     } else if (p->scope->without_inputs != NULL) {
       fail(p, t->offset, "input \"%s\" is not allowed here: %s", t->name, p->scope->without_inputs);
     }
-    return saltusi_input(g, found->index);
+    return input_value(p, found->index);
   }
   if (found != NULL) {
     if ((p->allowed & SALTUSI_ON_POSITION) == 0) {

@@ -77,6 +77,7 @@ typedef struct saltusi_scope {
   bool results;                        /* parts that are results may occur */
   const char* without_things;          /* reason why they are not allowed; NULL: allowed */
   const char* without_inputs;          /* reason why they are not allowed; NULL: allowed */
+  int ramps;                           /* saltus_formula_def.ramps: n; 0: inputs are constants */
   saltus_log log;
 } saltusi_scope;
 

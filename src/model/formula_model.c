@@ -232,8 +232,11 @@ saltus_status saltusi_formula_builder_start(saltusi_formula_builder* b,
                                      .inputs = def->input_count + results,
                                      .input_values = def->input_values};
   saltus_status status = saltusi_graph_start(&b->graph, &sizes, def->allocator);
-  b->scope = (saltusi_scope){
-      .graph = &b->graph, .names = &b->names, .log = def->log, .results = results > 0};
+  b->scope = (saltusi_scope){.graph = &b->graph,
+                             .names = &b->names,
+                             .log = def->log,
+                             .results = results > 0,
+                             .ramps = def->ramps ? def->input_count / 2 : 0};
   return status == SALTUS_OK ? saltusi_formula_bodies_start(b) : status;
 }
 
@@ -364,6 +367,7 @@ saltus_status saltusi_formula_constants_open(const saltus_formula_def* def,
                                 .input_values = def->input_values,
                                 .input_count = def->input_count,
                                 .members = def->members,
+                                .ramps = def->ramps,
                                 .log = def->log};
   saltus_status status = saltusi_formula_builder_start(&c->b, &c->def, 0);
   status = status == SALTUS_OK ? saltusi_formula_names(&c->b) : status;

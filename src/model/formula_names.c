@@ -176,7 +176,8 @@ saltus_status saltusi_formula_names(saltusi_formula_builder* b) {
                       (saltusi_name){.text = p->name, .kind = SALTUSI_PARAMETER, .index = i});
   }
   const saltus_formula_text nowhere = {.text = NULL};
-  for (int i = 0; i < def->input_count && status == SALTUS_OK; i++) {
+  const int inputs = def->ramps ? b->scope.ramps : def->input_count;
+  for (int i = 0; i < inputs && status == SALTUS_OK; i++) {
     status =
         add_name(b, &nowhere, "input",
                  (saltusi_name){.text = def->input_names[i], .kind = SALTUSI_INPUT, .index = i});

@@ -133,6 +133,7 @@ bool saltusi_formula_law_make(const saltus_formula_def* def, const saltus_formul
                                     .input_values = def->input_values,
                                     .input_count = def->input_count,
                                     .members = def->members,
+                                    .ramps = def->ramps,
                                     .coordinates = &own,
                                     .coordinate_count = 1};
   saltusi_program* program = SALTUSI_TAKE(pool, saltusi_program, 1);

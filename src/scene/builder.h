@@ -54,13 +54,15 @@ struct saltus_scene {
   saltus_formula_model* model;
   saltus_formula_observer* observer; /* NULL: no outputs and events */
   saltus_mechanism* mechanism;       /* NULL: no bodies */
-  double* inputs;                    /* [view.input_count] */
-  uint64_t changes;                  /* of inputs */
-  saltusi_scene_switches switches;   /* events that set inputs */
-  const char* file;                  /* for messages */
-  const saltusi_yaml_node* root;     /* the text as a tree */
-  const saltusi_scene_hull* hulls;   /* NULL: none */
-  saltus_override* overrides;        /* [override_count] a later one replaces an earlier one */
+  double*
+      inputs; /* [view.input_count], then with ramps as many slopes and the time of the values */
+  bool ramps;
+  uint64_t changes;                /* of inputs */
+  saltusi_scene_switches switches; /* events that set inputs */
+  const char* file;                /* for messages */
+  const saltusi_yaml_node* root;   /* the text as a tree */
+  const saltusi_scene_hull* hulls; /* NULL: none */
+  saltus_override* overrides;      /* [override_count] a later one replaces an earlier one */
   int override_count;
   saltusi_scene_drawing drawing;
   saltus_scene_interface interface;

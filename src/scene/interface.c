@@ -167,6 +167,40 @@ void saltus_scene_inputs(const saltus_scene* scene, double* values) {
   }
 }
 
+saltus_status saltus_scene_set_ramps(saltus_scene* scene, double since, const double* values,
+                                     const double* slopes) {
+  assert(scene != NULL && values != NULL && slopes != NULL);
+  const int n = scene->view.input_count;
+  double *value = scene->inputs, *slope = value + n;
+  bool finite = isfinite(since), same = true, flat = true;
+  if (!scene->ramps) {
+    return SALTUS_ERR_UNSUPPORTED;
+  }
+  for (int i = 0; i < n; i++) {
+    finite = finite && isfinite(values[i]) && isfinite(slopes[i]);
+    same = same && slopes[i] == slope[i] && values[i] == value[i];
+    flat = flat && slopes[i] == 0.0;
+  }
+  same = same && (flat || since == slope[n]);
+  if (finite && !same) {
+    memcpy(value, values, (size_t)n * sizeof *value);
+    memcpy(slope, slopes, (size_t)n * sizeof *value);
+    slope[n] = since;
+    scene->changes++;
+  }
+  return finite ? SALTUS_OK : SALTUS_ERR_RANGE;
+}
+
+double saltus_scene_ramps(const saltus_scene* scene, double* values, double* slopes) {
+  assert(scene != NULL && values != NULL && slopes != NULL);
+  const int n = scene->view.input_count;
+  saltus_scene_inputs(scene, values);
+  for (int i = 0; i < n; i++) {
+    slopes[i] = scene->ramps ? scene->inputs[n + i] : 0.0;
+  }
+  return scene->ramps ? scene->inputs[2 * n] : 0.0;
+}
+
 /* ---- outputs ---- */
 
 saltus_status saltus_scene_outputs(saltus_scene* scene, double t, const double* q, const double* v,

@@ -195,12 +195,28 @@ static void remove_members(saltusi_scene_builder* b) {
   b->model.members = true;
 }
 
+/* Inputs that events set or that switch joints jump. */
+static bool inputs_jump(saltusi_scene_builder* b) {
+  const saltusi_yaml_node *events = saltusi_scene_mapping(b, "events"),
+                          *joints = saltusi_yaml_find(b->root, "joints");
+  bool jump = false;
+  for (int i = 0; i < events->count; i++) {
+    jump = jump || saltusi_yaml_find(&events->children[i], "set") != NULL;
+  }
+  for (int i = 0; joints != NULL && i < joints->count; i++) {
+    jump = jump || saltusi_yaml_find(&joints->children[i], "while") != NULL;
+  }
+  return jump;
+}
+
 void saltusi_scene_inputs(saltusi_scene_builder* b) {
   assert(b != NULL);
   const saltusi_yaml_node* node = saltusi_scene_mapping(b, "inputs");
   const int more = b->members != NULL ? b->members->count : 0, count = node->count + more;
-  const char** names = saltusi_reader_take(&b->reader, (size_t)count, sizeof *names);
-  double* values = saltusi_reader_take(&b->reader, (size_t)count, sizeof *values);
+  const bool ramps = node->count > 0 && more == 0 && !inputs_jump(b);
+  const size_t all = (size_t)count * (ramps ? 2 : 1) + 1;
+  const char** names = saltusi_reader_take(&b->reader, all, sizeof *names);
+  double* values = saltusi_reader_take(&b->reader, all, sizeof *values);
   for (int i = 0; i < node->count && names != NULL; i++) {
     names[i] = node->keys[i].text;
   }
@@ -225,4 +241,13 @@ void saltusi_scene_inputs(saltusi_scene_builder* b) {
   b->scene->inputs = values;
   b->scene->view.input_names = names;
   b->scene->view.input_count = b->model.input_count;
+  b->scene->interface.ramps = ramps;
+  b->model.ramps = ramps && b->def->ramps && b->model.input_count > 0;
+  b->scene->ramps = b->model.ramps;
+  if (b->model.ramps) { /* slopes and the time of the values */
+    for (int i = 0; i <= count; i++) {
+      names[count + i] = "";
+    }
+    b->model.input_count = 2 * count + 1;
+  }
 }

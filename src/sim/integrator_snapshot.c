@@ -28,6 +28,7 @@ typedef struct snapshot_head {
   long long contacts;      /* capacity of its motion */
   long long doubles;       /* of its motion */
   long long events;
+  long long changed; /* 1: the system changed after the last step, which the next one notices */
 } snapshot_head;
 
 static uint64_t fingerprint_whole(snapshot_head head, const void* rest, size_t bytes) {
@@ -47,7 +48,8 @@ static snapshot_head make_head(const saltus_integrator* it) {
       .stepped = stepped,
       .contacts = stepped ? it->contacts : 0,
       .doubles = stepped ? (long long)saltusi_scheme_dense_count(it->scheme) : 0,
-      .events = it->report.event_count - it->reported};
+      .events = it->report.event_count - it->reported,
+      .changed = it->changes != NULL && *it->changes != it->known};
   return head;
 }
 
@@ -215,7 +217,8 @@ saltus_status saltus_integrator_snapshot_load(saltus_integrator* it, const void*
   it->steps = 0;
   it->reported = 0;
   it->event_count = 0;
-  it->known = it->changes != NULL ? *it->changes : 0; /* inputs set before the load belong to it */
+  /* inputs set before the load belong to it */
+  it->known = (it->changes != NULL ? *it->changes : 0) - (head.changed != 0 ? 1 : 0);
   status = load_step(it, &head, from);
   size_t step =
       (size_t)head.doubles * sizeof(double) + (size_t)head.contacts * sizeof(saltusi_owner);

@@ -26,6 +26,7 @@ typedef struct stepping_head {
   double now, left, t_last;
   double t, h; /* s, of the last step; h 0: no dense output */
   long long contacts, doubles, events, passed;
+  long long changed; /* 1: the system changed after the last step, which the next one notices */
 } stepping_head;
 
 static uint64_t hash_all(stepping_head head, const void* rest, size_t bytes) {
@@ -46,7 +47,8 @@ static stepping_head make_head(const saltus_sim* sim) {
                         .t_last = isfinite(s->t_last) ? s->t_last : HUGE_VAL,
                         .contacts = saltusi_scheme_workspace(sim->scheme),
                         .events = s->count,
-                        .passed = s->passed};
+                        .passed = s->passed,
+                        .changed = sim->def.changes != NULL && *sim->def.changes != sim->changes};
   memcpy(head.magic, "saltus-s", sizeof head.magic);
   saltusi_scheme_dense_span(sim->scheme, &head.t, &head.h);
   head.t = head.h > 0.0 ? head.t : 0.0;
@@ -216,7 +218,9 @@ saltus_status saltusi_stepping_load(saltus_sim* sim, const void* bytes, size_t s
     sim->observe.pending[i] = (pending > 0.0) - (pending < 0.0);
   }
   status = load_motion(sim, &head, from);
-  sim->changes = sim->def.changes != NULL ? *sim->def.changes : sim->changes;
+  if (sim->def.changes != NULL) {
+    sim->changes = *sim->def.changes - (head.changed != 0 ? 1 : 0);
+  }
   return status == SALTUS_OK ? load_events(sim, &head, from + (size_t)head.doubles * sizeof(double))
                              : status;
 }

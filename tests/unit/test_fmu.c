@@ -6,6 +6,7 @@
 #include "fmu_client.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -423,6 +424,64 @@ static void states_continue_with_the_same_bits(void** state) {
   saltus_scene_destroy(scene);
 }
 
+/* Torque of 6 t to 1 s, then 10 - 4 t, by slopes of the input of an FMU of FMI 2.0: at 1 and 2 s the motion is that of a scene
+ * with this formula. Values on the ramp change no bit, nor does a state that is restored in between. */
+static void inputs_with_slopes_are_integrated_exactly(void** state) {
+  (void)state;
+  char text[sizeof crank + 64];
+  const char* at = strstr(crank, "torque - 0.1");
+  snprintf(text, sizeof text, "%.*s6*t - 5*(t - 1 + abs(t - 1))%s", (int)(at - crank), crank,
+           at + 6);
+  saltus_scene *scene = open_scene(NULL, crank), *by_formula = open_scene(NULL, text);
+  const double times[] = {1.0, 2.0};
+  track want;
+  assert_int_equal(reference(by_formula, 1e-9, 2.0, times, 2, &want), SALTUS_OK);
+  fmu_client client;
+  fmu_client_export(&client, scene, NULL, 2, 1e-9);
+  const unsigned input = fmu_client_find(&client, "torque");
+  typedef int set_slopes(void*, const unsigned*, size_t, const int*, const double*);
+  set_slopes* set = (set_slopes*)(uintptr_t)dlsym(client.library, "fmi2SetRealInputDerivatives");
+  double last[2][4];
+  for (int fine = 0; fine < 2; fine++) {
+    const int steps = fine ? 20 : 2;
+    fmu_slave slave;
+    assert_true(fmu_slave_create(&slave, &client, client.token, false));
+    assert_int_equal(fmu_slave_initialise(&slave, 0.0, 3.0, NAN), 0);
+    void* kept = NULL;
+    for (int i = 0; i < steps; i++) {
+      const double t = 2.0 * i / steps, slope = t < 1.0 ? 6.0 : -4.0;
+      double value, reached;
+      bool event;
+      assert_int_equal(fmu_slave_set(&slave, input, t < 1.0 ? 6.0 * t : 10.0 - 4.0 * t), 0);
+      assert_int_equal(set(slave.instance, &input, 1, (const int[]){1}, &slope), 0);
+      if (i == steps / 2) {
+        assert_near(difference(&slave, &want, find_time(&want, 1.0)), 0.0, 1e-7);
+        assert_int_equal(fmu_slave_state(&slave, &kept), 0);
+        assert_int_equal(fmu_slave_step(&slave, t, 0.7, &reached, &event), 0);
+        assert_int_equal(fmu_slave_get(&slave, input, &value), 0);
+        assert_near(value, 6.0 - 4.0 * 0.7, 1e-14);
+        assert_int_equal(fmu_slave_restore(&slave, kept), 0);
+        fmu_slave_drop(&slave, &kept);
+      }
+      assert_int_equal(fmu_slave_step(&slave, t, 2.0 / steps, &reached, &event), 0);
+    }
+    assert_near(difference(&slave, &want, find_time(&want, 2.0)), 0.0, 1e-7);
+    for (unsigned i = 0; i < 4; i++) {
+      assert_int_equal(fmu_slave_get(&slave, 1 + i, &last[fine][i]), 0);
+    }
+    assert_int_equal(set(slave.instance, &input, 1, (const int[]){1}, &(double){NAN}), 3);
+    assert_int_equal(set(slave.instance, &input, 1, (const int[]){0}, &(double){1.0}), 3);
+    assert_int_equal(
+        set(slave.instance, (const unsigned[]){1}, 1, (const int[]){1}, &(double){1.0}), 3);
+    fmu_slave_free(&slave);
+  }
+  assert_memory_equal(last[0], last[1], sizeof last[0]);
+  fmu_client_close(&client);
+  saltus_scene_destroy(scene);
+  saltus_scene_destroy(by_formula);
+  free(want.x);
+}
+
 static void parameters_and_starts_are_those_of_overrides(void** state) {
   (void)state;
   const saltus_override overrides[] = {{"r", "0.4"}, {"phi", "0.7"}};
@@ -808,6 +867,7 @@ int main(void) {
       cmocka_unit_test(both_sides_of_impacts_are_shown_in_event_mode),
       cmocka_unit_test(intermediate_updates_are_at_own_steps),
       cmocka_unit_test(states_continue_with_the_same_bits),
+      cmocka_unit_test(inputs_with_slopes_are_integrated_exactly),
       cmocka_unit_test(parameters_and_starts_are_those_of_overrides),
       cmocka_unit_test(fixed_steps_go_from_grid_point_to_grid_point),
       cmocka_unit_test(wrong_calls_are_refused_with_the_reason),
