@@ -73,17 +73,17 @@ bool saltusi_law_cones_solve(saltusi_cone_products* cones, int units);
 /* ---- inside the layer ----------------------------------------------------------------------- */
 
 /* Impact of a single contact with the block W of its rows. */
-typedef struct saltusi_float_kernel {
+typedef struct saltusi_single_impact {
   const saltus_impact_contact* contact;
   int index;   /* for the list of phases */
   double W[9]; /* [rows x rows] */
   double u[3]; /* velocities before, replaced by those after */
   double P[3]; /* out */
-} saltusi_float_kernel;
+} saltusi_single_impact;
 
 /* path.c, path_spatial.c: integration over the normal impulse. */
-void saltusi_path_planar(saltusi_float_kernel* s, saltus_impact_result* result);
-saltus_status saltusi_path_spatial(saltusi_flow* flow, saltusi_float_kernel* s,
+void saltusi_path_planar(saltusi_single_impact* s, saltus_impact_result* result);
+saltus_status saltusi_path_spatial(saltusi_flow* flow, saltusi_single_impact* s,
                                    saltus_impact_result* result);
 void saltusi_path_note(saltus_impact_result* result, saltus_path_phase phase);
 

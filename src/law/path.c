@@ -119,7 +119,7 @@ static bool phase(path_state* p, int index, saltus_impact_result* result) {
   return turns && p->e > 0.0;
 }
 
-void saltusi_path_planar(saltusi_float_kernel* s, saltus_impact_result* result) {
+void saltusi_path_planar(saltusi_single_impact* s, saltus_impact_result* result) {
   assert(s != NULL && result != NULL && s->contact != NULL);
   const saltus_impact_contact* c = s->contact;
   bool planar = c->tangents == 1;

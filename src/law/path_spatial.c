@@ -179,7 +179,7 @@ static bool slip(spatial* p, saltusi_flow* flow, bool* ends) {
   return true;
 }
 
-saltus_status saltusi_path_spatial(saltusi_flow* flow, saltusi_float_kernel* s,
+saltus_status saltusi_path_spatial(saltusi_flow* flow, saltusi_single_impact* s,
                                    saltus_impact_result* result) {
   assert(flow != NULL && s != NULL && result != NULL && s->contact->tangents == 2);
   spatial p = {.W = s->W,

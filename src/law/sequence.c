@@ -57,11 +57,11 @@ static int next_contact(saltusi_laws* laws, const saltus_impacts* rule, const sa
 
 /* The impact of contact i alone by its own law; impulses into s. */
 static saltus_status strike(saltusi_laws* laws, const saltus_impact* impact, int i,
-                            saltusi_float_kernel* s, saltus_impact_result* result) {
+                            saltusi_single_impact* s, saltus_impact_result* result) {
   const saltus_impact_contact* c = &laws->contact[i];
   int first = laws->first[i];
   int rows = 1 + c->tangents;
-  *s = (saltusi_float_kernel){.contact = c, .index = i};
+  *s = (saltusi_single_impact){.contact = c, .index = i};
   for (int k = 0; k < rows; k++) {
     s->u[k] = laws->u[first + k];
     for (int j = 0; j < rows; j++) {
@@ -107,7 +107,7 @@ saltus_status saltusi_sequence(saltusi_laws* laws, const saltus_impacts* rule,
     if (i < 0) {
       return SALTUS_OK;
     }
-    saltusi_float_kernel s;
+    saltusi_single_impact s;
     saltus_status status = strike(laws, impact, i, &s, result);
     if (status != SALTUS_OK) {
       return status;

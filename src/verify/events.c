@@ -223,11 +223,11 @@ void saltusi_check_events(saltusi_checker* c) {
 /* --- impacts of one instant, one after the other ---------------------------------------------------- */
 
 /* Simultaneous impacts. */
-typedef struct saltusi_sphere_kernel {
+typedef struct saltusi_impact_round {
   long long first, last;
   int count;    /* contacts with an impulse */
   bool moments; /* moments that are not recorded act as well */
-} saltusi_sphere_kernel;
+} saltusi_impact_round;
 
 static bool strikes_at(const saltus_event* e, double t) {
   return strikes(e) && e->t == t;
@@ -335,7 +335,7 @@ static saltusi_hit hit_of(saltusi_checker* c, const saltus_point* at,
 
 /* m/s, deviation of the normal velocities of the events of a round from those of v0 and v1. */
 static double round_off(saltusi_checker* c, const saltus_point* at, const saltusi_checked_frame* b,
-                        saltusi_sphere_kernel r, const double* v0, const double* v1) {
+                        saltusi_impact_round r, const double* v0, const double* v1) {
   double off = 0.0;
   for (long long i = r.first; i < r.last; i++) {
     const saltus_event* e = &c->events[i];
@@ -355,10 +355,10 @@ static double round_off(saltusi_checker* c, const saltus_point* at, const saltus
 
 /* The next round of simultaneous impacts from v0: of all lengths of the round, the one whose
  * velocities match the table best. v1: after the round. */
-static saltusi_sphere_kernel next_round(saltusi_checker* c, const saltus_point* at,
-                                        const saltusi_checked_frame* b, saltusi_sphere_kernel all,
-                                        const double* v0, double* v1) {
-  saltusi_sphere_kernel r = {.first = all.first};
+static saltusi_impact_round next_round(saltusi_checker* c, const saltus_point* at,
+                                       const saltusi_checked_frame* b, saltusi_impact_round all,
+                                       const double* v0, double* v1) {
+  saltusi_impact_round r = {.first = all.first};
   long long most = round_end(c, b->t, all.first, all.last, &r.moments);
   long long best = most;
   double least = INFINITY;
@@ -387,14 +387,14 @@ void saltusi_check_rounds(saltusi_checker* c, const saltusi_checked_frame* a,
   assert(c != NULL && a != NULL && b != NULL);
   double *v0 = c->work_v + (ptrdiff_t)4 * c->nv, *v1 = v0 + c->nv;
   saltus_point at = saltusi_point_at(c, b->t, b->q, b->v);
-  saltusi_sphere_kernel all = {0};
+  saltusi_impact_round all = {0};
   all.first = saltusi_events_from(c, b->t, b->t, &all.last);
   all.first = c->shown_t == b->t ? c->shown_to : all.first;
   memcpy(v0, a->v, (size_t)c->nv * sizeof *v0);
   bool moments = c->system->dry_count > 0; /* that are not recorded */
   while (all.first < all.last) {
     bool first = v0[0] == a->v[0] && memcmp(v0, a->v, (size_t)c->nv * sizeof *v0) == 0;
-    saltusi_sphere_kernel r = next_round(c, &at, b, all, v0, v1);
+    saltusi_impact_round r = next_round(c, &at, b, all, v0, v1);
     bool once = first && r.last == all.last;
     moments = moments || r.moments;
     if (r.moments && !once) {

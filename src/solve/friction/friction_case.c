@@ -16,16 +16,17 @@ static bool is_bilateral(const saltus_friction_problem* problem, int i) {
   return problem->bilateral != NULL && problem->bilateral[i] != 0;
 }
 
-static int local_room(const saltus_friction_problem* problem, int i) {
-  int d = problem->W.offset[i + 1] - problem->W.offset[i];
-  return is_bilateral(problem, i) ? d * d : saltusi_one_contact_workspace(d);
+/* Prepared data of a unit of d rows: the inverse of a joint; of joints in body space those of a contact. */
+static int local_room(int d, bool bilateral) {
+  return bilateral && d != 3 ? d * d : saltusi_one_contact_workspace(d);
 }
 
 size_t saltusi_friction_local_workspace(const saltus_friction_problem* problem) {
   assert(problem != NULL);
   size_t room = 0;
   for (int i = 0; i < problem->W.units; i++) {
-    room += (size_t)local_room(problem, i);
+    room += (size_t)local_room(problem->W.offset[i + 1] - problem->W.offset[i],
+                               is_bilateral(problem, i));
   }
   return room;
 }
@@ -96,19 +97,50 @@ static saltus_status check_row(const saltus_friction_problem* problem, int i, sa
   return SALTUS_OK;
 }
 
-/* 2 or 3 when every unit is a contact of so many rows, else 0. */
-static int common_rows(const saltus_friction_problem* problem) {
-  const saltus_block_matrix* W = &problem->W;
-  int d = W->units > 0 ? W->offset[1] - W->offset[0] : 0;
-  if (d != 2 && d != 3) {
-    return 0;
+void saltusi_pattern_open(saltusi_friction_pattern* pattern, int units, const int* offset,
+                          const unsigned char* bilateral) {
+  assert(pattern != NULL && units >= 0 && offset != NULL);
+  pattern->units = units;
+  pattern->blocks = 0;
+  pattern->local_at[0] = 0;
+  pattern->place[0] = 0;
+  for (int i = 0; i <= units; i++) {
+    pattern->offset[i] = offset[i] - offset[0];
   }
-  for (int i = 0; i < W->units; i++) {
-    if (W->offset[i + 1] - W->offset[i] != d || is_bilateral(problem, i)) {
-      return 0;
-    }
+  pattern->rows = pattern->offset[units];
+  for (int i = 0; i < units; i++) {
+    const bool equality = bilateral != NULL && bilateral[i] != 0;
+    pattern->bilateral[i] = equality ? 1 : 0;
+    pattern->diagonal[i] = -1;
+    pattern->local_at[i + 1] =
+        pattern->local_at[i] + local_room(saltusi_unit_rows(pattern, i), equality);
   }
-  return d;
+}
+
+void saltusi_pattern_put(saltusi_friction_pattern* pattern, int i, int j) {
+  assert(pattern != NULL && i >= 0 && j >= 0);
+  int at = pattern->blocks++;
+  int entries = saltusi_unit_rows(pattern, i) * saltusi_unit_rows(pattern, j);
+  pattern->unit[at] = j;
+  pattern->place[at + 1] = pattern->place[at] + entries;
+  if (i == j) {
+    pattern->diagonal[i] = at;
+  }
+}
+
+void saltusi_pattern_close(saltusi_friction_pattern* pattern) {
+  assert(pattern != NULL);
+  int common = pattern->units > 0 ? pattern->offset[1] : 0;
+  pattern->start[pattern->units] = pattern->blocks;
+  pattern->unit_max = 0;
+  for (int i = 0; i < pattern->units; i++) {
+    int d = saltusi_unit_rows(pattern, i);
+    common = common == d && pattern->bilateral[i] == 0 ? d : 0;
+    pattern->unit_max = d > pattern->unit_max ? d : pattern->unit_max;
+  }
+  pattern->uniform = common > 1 ? common : 0;
+  pattern->sweep_cost = (double)pattern->place[pattern->blocks] +
+                        (double)SALTUSI_LOCAL_SOLVE_COST * (double)pattern->units;
 }
 
 saltus_status saltusi_friction_pattern_fill(saltusi_friction_pattern* pattern,
@@ -116,36 +148,20 @@ saltus_status saltusi_friction_pattern_fill(saltusi_friction_pattern* pattern,
                                             saltus_log log) {
   assert(pattern != NULL && problem != NULL);
   const saltus_block_matrix* W = &problem->W;
-  int units = W->units;
-  pattern->unit_max = 0;
-  pattern->local_at[0] = 0;
-  for (int i = 0; i < units; i++) {
+  for (int i = 0; i < W->units; i++) {
     saltus_status status = check_row(problem, i, log);
     if (status != SALTUS_OK) {
       return status;
     }
-    int d = W->offset[i + 1] - W->offset[i];
-    pattern->unit_max = d > pattern->unit_max ? d : pattern->unit_max;
-    pattern->bilateral[i] = is_bilateral(problem, i) ? 1 : 0;
-    pattern->local_at[i + 1] = pattern->local_at[i] + local_room(problem, i);
-    pattern->diagonal[i] = -1;
+  }
+  saltusi_pattern_open(pattern, W->units, W->offset, problem->bilateral);
+  for (int i = 0; i < W->units; i++) {
+    pattern->start[i] = pattern->blocks;
     for (int e = W->start[i]; e < W->start[i + 1]; e++) {
-      if (W->unit[e] == i) {
-        pattern->diagonal[i] = e;
-      }
+      saltusi_pattern_put(pattern, i, W->unit[e]);
     }
   }
-  pattern->units = units;
-  pattern->rows = W->offset[units];
-  pattern->blocks = W->start[units];
-  pattern->uniform = common_rows(problem);
-  size_t ends = (size_t)(units + 1) * sizeof(int);
-  memcpy(pattern->offset, W->offset, ends);
-  memcpy(pattern->start, W->start, ends);
-  memcpy(pattern->unit, W->unit, (size_t)pattern->blocks * sizeof(int));
-  memcpy(pattern->place, W->place, (size_t)(pattern->blocks + 1) * sizeof(int));
-  pattern->sweep_cost =
-      (double)(W->place[pattern->blocks] - W->place[0]) + (double)SALTUSI_LOCAL_SOLVE_COST * units;
+  saltusi_pattern_close(pattern);
   return SALTUS_OK;
 }
 

@@ -105,6 +105,13 @@ void saltusi_friction_pattern_layout(saltusi_friction_pattern* pattern,
 void saltusi_friction_case_layout(saltusi_friction_case* in, const saltus_friction_problem* problem,
                                   saltus_arena* arena);
 
+/* A pattern block by block: the rows of its units, then blocks (i, j) row by row, with pattern->start[i] set by the caller
+ * before those of unit i. */
+void saltusi_pattern_open(saltusi_friction_pattern* pattern, int units, const int* offset,
+                          const unsigned char* bilateral);
+void saltusi_pattern_put(saltusi_friction_pattern* pattern, int i, int j);
+void saltusi_pattern_close(saltusi_friction_pattern* pattern);
+
 /* Copies the pattern; SALTUS_ERR_INPUT with a message when it is not one. */
 saltus_status saltusi_friction_pattern_fill(saltusi_friction_pattern* pattern,
                                             const saltus_friction_problem* problem, saltus_log log);

@@ -107,66 +107,25 @@ void saltusi_friction_step_layout(saltusi_friction_step* step, int units_max, in
   saltusi_friction_step_layout_sizes(step, &sizes, arena);
 }
 
-/* Rows of the units, before their blocks. */
-static void open_pattern(saltusi_friction_pattern* pattern, int units, const int* offset,
-                         const unsigned char* bilateral) {
-  pattern->units = units;
-  pattern->blocks = 0;
-  pattern->local_at[0] = 0;
-  pattern->place[0] = 0;
-  for (int i = 0; i <= units; i++) {
-    pattern->offset[i] = offset[i] - offset[0];
-  }
-  pattern->rows = pattern->offset[units];
-  for (int i = 0; i < units; i++) {
-    int d = saltusi_unit_rows(pattern, i);
-    bool equality = bilateral != NULL && bilateral[i] != 0;
-    int square = d * d; /* of joints in body space the data of contacts are prepared */
-    int room = equality && d < 3 ? square : saltusi_one_contact_workspace(d);
-    pattern->bilateral[i] = equality ? 1 : 0;
-    pattern->diagonal[i] = -1;
-    pattern->local_at[i + 1] = pattern->local_at[i] + room;
-  }
-}
-
-/* Block (i, j) comes next. */
-static void put_block(saltusi_friction_pattern* pattern, int i, int j) {
-  int at = pattern->blocks++;
-  int entries = saltusi_unit_rows(pattern, i) * saltusi_unit_rows(pattern, j);
-  pattern->unit[at] = j;
-  pattern->place[at + 1] = pattern->place[at] + entries;
-  if (i == j) {
-    pattern->diagonal[i] = at;
-  }
-}
-
 static void close_pattern(saltusi_friction_step* step) {
-  saltusi_friction_pattern* pattern = &step->work.pattern;
-  int common = pattern->units > 0 ? pattern->offset[1] : 0;
-  pattern->start[pattern->units] = pattern->blocks;
-  pattern->unit_max = 0;
+  const saltusi_friction_pattern* pattern = &step->work.pattern;
+  saltusi_pattern_close(&step->work.pattern);
   step->equalities = 0;
   for (int i = 0; i < pattern->units; i++) {
-    int d = saltusi_unit_rows(pattern, i);
-    common = common == d && pattern->bilateral[i] == 0 ? d : 0;
-    pattern->unit_max = d > pattern->unit_max ? d : pattern->unit_max;
     step->equalities += pattern->bilateral[i];
   }
-  pattern->uniform = common > 1 ? common : 0;
-  pattern->sweep_cost = (double)pattern->place[pattern->blocks] +
-                        (double)SALTUSI_LOCAL_SOLVE_COST * (double)pattern->units;
 }
 
 void saltusi_friction_step_load(saltusi_friction_step* step, const saltusi_step_blocks* from,
                                 int first, int last) {
   saltusi_friction_pattern* pattern = &step->work.pattern;
   assert((size_t)(from->start[last] - from->start[first]) <= step->blocks_max);
-  open_pattern(pattern, last - first, from->offset + first,
-               from->bilateral != NULL ? from->bilateral + first : NULL);
+  saltusi_pattern_open(pattern, last - first, from->offset + first,
+                       from->bilateral != NULL ? from->bilateral + first : NULL);
   for (int i = first; i < last; i++) {
     pattern->start[i - first] = pattern->blocks;
     for (int e = from->start[i]; e < from->start[i + 1]; e++) {
-      put_block(pattern, i - first, from->unit[e] - first);
+      saltusi_pattern_put(pattern, i - first, from->unit[e] - first);
     }
   }
   close_pattern(step);
@@ -179,7 +138,7 @@ static bool write_blocks(saltusi_friction_step* step, int units, const int* firs
   saltusi_friction_pattern* pattern = &step->work.pattern;
   int rows = first[units];
   double* to = step->values;
-  open_pattern(pattern, units, first, NULL);
+  saltusi_pattern_open(pattern, units, first, NULL);
   for (int i = 0; i < units; i++) {
     pattern->start[i] = pattern->blocks;
     for (int j = 0; j < units; j++) {
@@ -197,7 +156,7 @@ static bool write_blocks(saltusi_friction_step* step, int units, const int* firs
           (size_t)(to - step->values) + entries > step->values_max) {
         return false;
       }
-      put_block(pattern, i, j);
+      saltusi_pattern_put(pattern, i, j);
       for (int k = first[i]; k < first[i + 1]; k++) {
         for (int c = first[j]; c < first[j + 1]; c++) {
           *to++ = W[k * rows + c];
