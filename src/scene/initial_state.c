@@ -7,6 +7,7 @@
 
 #include "base/digits.h"
 #include "base/log.h"
+#include "body/mechanism.h"
 #include "operator/joints.h"
 #include "saltus/flexible.h"
 #include "saltus/start.h"
@@ -202,6 +203,16 @@ static int apart(double value, double allowed) {
   return saltusi_digits_apart(6, value, allowed);
 }
 
+/* Index of a contact in the section `contacts` of the scene; -1: a pair of shapes or a limit of a joint. */
+static int written_contact(const saltus_formula_model* model, const saltus_system* sys,
+                           uint64_t identity) {
+  const bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
+  if (changing && (identity & SALTUSI_LISTED) == 0) {
+    return -1;
+  }
+  return saltus_formula_model_contact(model, (int)(identity - (changing ? SALTUSI_LISTED : 0)));
+}
+
 static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view,
                            const saltus_formula_model* model, const saltus_point* at,
                            const saltusi_yaml_node* root) {
@@ -222,7 +233,7 @@ static void check_contacts(saltusi_reader* reader, const saltus_scene_view* view
     return;
   }
   for (int i = 0; i < list.count && reader->status == SALTUS_OK; i++) {
-    const int written = saltus_formula_model_contact(model, i);
+    const int written = written_contact(model, &fit, list.identity[i]);
     const char* own = fit.laws[list.law[i]].name;
     const char* name = own != NULL ? own : "";
     const saltusi_yaml_node* where =
