@@ -46,19 +46,6 @@ static holding holding_of(const saltus_mechanism* m, const saltusi_joint* j) {
   return j->rows == point + (m->plane ? 0 : 2) ? HINGE : LOCKED; /* driven */
 }
 
-/* Adds six entries of a body to one row over the columns of a link. */
-static void put(const saltus_mechanism* m, const double G[6], double weight, double* to) {
-  if (m->plane) {
-    to[0] += weight * G[0];
-    to[1] += weight * G[1];
-    to[2] += weight * G[5];
-    return;
-  }
-  for (int k = 0; k < 6; k++) {
-    to[k] += weight * G[k];
-  }
-}
-
 /* ---- general rows, by their rates ---- */
 
 static void any_velocity(const saltus_mechanism* m, const saltusi_link* link,
@@ -76,7 +63,7 @@ static void any_velocity(const saltus_mechanism* m, const saltusi_link* link,
       dG[6 * k + 3 + i] += across[i];
     }
     if (place >= 0) {
-      put(m, dG + 6 * k, term->weight, U_q + place);
+      saltusi_put_six(m, dG + 6 * k, term->weight, U_q + place);
     }
   }
 }
@@ -104,7 +91,7 @@ static void any_column(const saltus_mechanism* m, const saltusi_joint* j, const 
       for (int k = 0; k < 2; k++) {
         const int to = j->link.place[term->link][k];
         if (to >= 0) {
-          put(m, dG + 6 * k, P[r] * term->weight, column + to);
+          saltusi_put_six(m, dG + 6 * k, P[r] * term->weight, column + to);
         }
       }
     }
@@ -293,8 +280,8 @@ static int held_rows(const saltus_mechanism* m, const saltusi_joint* j, held* h,
     held_velocity(h, term, part);
     for (int k = 0; k < 2; k++) {
       if (j->link.place[0][k] >= 0) {
-        put(m, part + 6 * k, term->weight,
-            U_q + (size_t)r * (size_t)j->link.width + j->link.place[0][k]);
+        saltusi_put_six(m, part + 6 * k, term->weight,
+                        U_q + (size_t)r * (size_t)j->link.width + j->link.place[0][k]);
       }
     }
   }

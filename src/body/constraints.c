@@ -82,19 +82,6 @@ static double six(const double G[6], const double v[3], const double w[3]) {
   return saltusi_dot3(G, v) + saltusi_dot3(G + 3, w);
 }
 
-/* Six entries of the body at one end into a row. */
-static void put(const saltus_mechanism* m, const double G[6], double weight, double* to) {
-  if (m->plane) {
-    to[0] += weight * G[0];
-    to[1] += weight * G[1];
-    to[2] += weight * G[5];
-    return;
-  }
-  for (int k = 0; k < 6; k++) {
-    to[k] += weight * G[k];
-  }
-}
-
 /* One term of row r. */
 static void add_term(const saltus_mechanism* m, const saltusi_link* link, const saltusi_term* term,
                      double weight, const motions* by, int r, saltus_rows* rows) {
@@ -110,7 +97,8 @@ static void add_term(const saltus_mechanism* m, const saltusi_link* link, const 
     const saltusi_body_motion* motion = &by->end[first + k].body;
     if (place >= 0) {
       double* row = rows->G + (size_t)r * (size_t)rows->stride;
-      put(m, G + 6 * k, weight, row + (rows->column != NULL ? place : link->column[place]));
+      saltusi_put_six(m, G + 6 * k, weight,
+                      row + (rows->column != NULL ? place : link->column[place]));
     }
     if (by->driven[first + k]) {
       rows->b[r] += weight * six(G + 6 * k, motion->v, motion->w);

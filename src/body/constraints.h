@@ -16,6 +16,20 @@ saltus_status saltusi_mechanism_contacts(const void* self, const saltus_point* a
 void saltusi_mechanism_contact(const void* self, const saltus_point* at, uint64_t identity,
                                saltus_rows* rows);
 
+/* Adds six entries of a body to its columns of a row. */
+static inline void saltusi_put_six(const saltus_mechanism* m, const double G[6], double weight,
+                                   double* to) {
+  if (m->plane) {
+    to[0] += weight * G[0];
+    to[1] += weight * G[1];
+    to[2] += weight * G[5];
+    return;
+  }
+  for (int k = 0; k < 6; k++) {
+    to[k] += weight * G[k];
+  }
+}
+
 /* Dry friction of joints. */
 void saltusi_mechanism_dry(const void* self, const saltus_point* at, int i, saltus_rows* rows);
 

@@ -470,18 +470,10 @@ static size_t bytes(const void* self) {
   return SALTUS_ALIGNMENT;
 }
 
-static saltusi_motion_segment piece_over(const saltus_mechanism* m, const saltus_course* course) {
-  return (saltusi_motion_segment){.m = m,
-                                  .course = course,
-                                  .order = course->order,
-                                  .stride =
-                                      course->stride != 0 ? course->stride : course->order + 1};
-}
-
 static void along(const void* self, const saltus_course* course, saltus_quantity what, int index,
                   saltus_interval* out) {
   assert(self != NULL && course != NULL && out != NULL);
-  const saltusi_motion_segment p = piece_over(self, course);
+  const saltusi_motion_segment p = saltusi_segment_over(self, course);
   saltusi_taylor value;
   saltusi_taylor_set(&p, &value, 0.0);
   switch (what) {
@@ -710,7 +702,7 @@ static void contact_along(const void* self, const saltus_course* course, saltus_
     along(self, course, what, (int)(identity - SALTUSI_LISTED), out);
     return;
   }
-  const saltusi_motion_segment p = piece_over(self, course);
+  const saltusi_motion_segment p = saltusi_segment_over(self, course);
   saltusi_pair_along(&p, identity, out);
 }
 

@@ -152,21 +152,14 @@ static void drift_of(const separation_bounds_stretch* st, int number, saltusi_dr
   }
 }
 
-static saltusi_motion_segment piece_of(const saltus_mechanism* m, const saltus_course* course) {
-  return (saltusi_motion_segment){.m = m,
-                                  .course = course,
-                                  .order = course->order,
-                                  .stride =
-                                      course->stride != 0 ? course->stride : course->order + 1};
-}
-
 void saltusi_shapes_clear(const void* self, const saltus_course* over, const saltus_course* middle,
                           double span, uint64_t identity, double margin, saltus_clearance* out) {
   const saltus_mechanism* m = self;
   assert(m != NULL && over != NULL && middle != NULL && out != NULL);
   assert((identity & SALTUSI_LISTED) == 0 && over->order >= 2 && middle->order >= 2);
-  const separation_bounds_stretch st = {
-      .over = piece_of(m, over), .middle = piece_of(m, middle), .span = span};
+  const separation_bounds_stretch st = {.over = saltusi_segment_over(m, over),
+                                        .middle = saltusi_segment_over(m, middle),
+                                        .span = span};
   int instance[2];
   saltusi_feature_candidate numbers;
   saltusi_drift drift[2];

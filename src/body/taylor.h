@@ -29,6 +29,12 @@ typedef struct saltusi_motion_segment {
   int order, stride;
 } saltusi_motion_segment;
 
+static inline saltusi_motion_segment saltusi_segment_over(const saltus_mechanism* m,
+                                                          const saltus_course* course) {
+  const int stride = course->stride != 0 ? course->stride : course->order + 1;
+  return (saltusi_motion_segment){m, course, course->order, stride};
+}
+
 /* ---- numbers ---- */
 
 static inline saltusi_jet saltusi_taylor_read_only(const saltusi_taylor* x) {

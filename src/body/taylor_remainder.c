@@ -328,11 +328,8 @@ void saltusi_mechanism_taylor_remainder(const void* self, const saltus_course* c
                                         saltus_quantity what, double* out) {
   const saltus_mechanism* m = self;
   assert(m != NULL && course != NULL && out != NULL && course->order >= 1);
-  const saltusi_motion_segment p = {.m = m,
-                                    .course = course,
-                                    .order = 1,
-                                    .stride =
-                                        course->stride != 0 ? course->stride : course->order + 1};
+  saltusi_motion_segment p = saltusi_segment_over(m, course);
+  p.order = 1;
   if (what == SALTUS_QUANTITY_JOINT) {
     for (int i = 0; i < m->system.dims.nj; i++) {
       out[i] = joint_beyond(&p, i);

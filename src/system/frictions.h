@@ -22,6 +22,16 @@ enum { SALTUSI_SCALED_ROWS = 1 << 30 };
 /* SALTUS_ERR_RANGE after a message for invalid friction laws of contacts or of `dry`. */
 saltus_status saltusi_frictions_validate(const saltus_system* system, saltus_log log);
 
+/* Largest number of tangents of a contact with friction. */
+static inline int saltusi_friction_tangents(const saltus_system* sys) {
+  int most = 0;
+  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
+    const bool more = sys->laws[i].mu > 0.0 && sys->laws[i].tangents > most;
+    most = more ? sys->laws[i].tangents : most;
+  }
+  return most;
+}
+
 /* Scale of the second tangent row; 1: none. Velocities along it are scaled with it. */
 static inline double saltusi_friction_scale(const saltus_contact_law* law) {
   const saltus_friction_law* f = law->friction;

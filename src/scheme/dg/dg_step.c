@@ -10,6 +10,7 @@
  */
 #include "math/matrix.h"
 #include "scheme/dg/dg.h"
+#include "system/frictions.h"
 
 #include <assert.h>
 #include <string.h>
@@ -31,16 +32,6 @@ enum { TIRED_SWEEPS = 40 };
  * hundred. This bounds the rounding error of a position in h times a force. */
 static const double position_rounding = 1e-13;
 
-/* Largest number of tangents of a contact. */
-static int tangents_most(const saltus_system* sys) {
-  int most = 0;
-  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
-    bool more = sys->laws[i].mu > 0.0 && sys->laws[i].tangents > most;
-    most = more ? sys->laws[i].tangents : most;
-  }
-  return most;
-}
-
 static int at_most(int count, int most) {
   return count < most ? count : most;
 }
@@ -48,7 +39,7 @@ static int at_most(int count, int most) {
 /* Capacity of dense problems, which grows on demand. */
 static void choose_sizes(saltusi_dg* w, const saltusi_eval* eval) {
   const saltus_dims* d = &eval->sys.dims;
-  w->row_max = d->nj + d->nc * (1 + tangents_most(&eval->sys));
+  w->row_max = d->nj + d->nc * (1 + saltusi_friction_tangents(&eval->sys));
   w->item_max = d->nj + d->nc;
   size_t all = (size_t)w->nodes * (size_t)w->row_max;
   size_t room = saltusi_capacity_of(&eval->room, SALTUSI_CAPACITY_UNKNOWNS, SALTUSI_DG_LARGE);
@@ -65,7 +56,7 @@ static void layout_large(saltusi_dg* w, const saltusi_eval* eval, saltus_arena* 
     return;
   }
   const saltusi_demand demand = {
-      .friction = tangents_most(&eval->sys) > 0, .two_sided = true, .own_law = true};
+      .friction = saltusi_friction_tangents(&eval->sys) > 0, .two_sided = true, .own_law = true};
   saltusi_operator_layout(&w->op, eval, &demand, arena);
   w->pushed = SALTUS_PUSH2(arena, double, w->nodes, d->nv);
   w->sums = SALTUS_PUSH2(arena, double, 2, d->nv);
@@ -87,8 +78,8 @@ static void layout_laws(saltusi_dg* w, const saltus_system* sys, saltus_arena* a
   int joints = at_most(w->nodes * d->nj, law_max);
   /* contacts with a force at the end are bilateral in the correction of the end velocity */
   int bilateral = joints > w->dense_rows ? joints : w->dense_rows;
-  saltusi_planar_layout(&w->planar, law_max, w->has_op ? law_max : bilateral, tangents_most(sys),
-                        arena);
+  saltusi_planar_layout(&w->planar, law_max, w->has_op ? law_max : bilateral,
+                        saltusi_friction_tangents(sys), arena);
   w->law_items = SALTUS_PUSH2(arena, saltusi_planar_item, w->nodes, w->item_max);
   w->D = SALTUS_PUSH2(arena, double, law_max, law_max);
   w->rhs = SALTUS_PUSH(arena, double, law_max);

@@ -5,22 +5,14 @@
  */
 #include "scheme/event/friction_mode.h"
 
+#include "system/frictions.h"
+
 #include <assert.h>
 #include <string.h>
 
-/* Largest number of tangents of a contact. */
-static int most_tangents(const saltus_system* sys) {
-  int most = 0;
-  for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
-    bool more = sys->laws[i].mu > 0.0 && sys->laws[i].tangents > most;
-    most = more ? sys->laws[i].tangents : most;
-  }
-  return most;
-}
-
 bool saltusi_has_friction(const saltus_system* sys) {
   assert(sys != NULL);
-  bool any = most_tangents(sys) > 0;
+  bool any = saltusi_friction_tangents(sys) > 0;
   for (int i = 0; i < sys->law_count && sys->laws != NULL; i++) {
     any = any || sys->laws[i].friction != NULL;
   }
@@ -29,7 +21,7 @@ bool saltusi_has_friction(const saltus_system* sys) {
 
 bool saltusi_slips_in_space(const saltus_system* sys) {
   assert(sys != NULL);
-  return most_tangents(sys) > 1;
+  return saltusi_friction_tangents(sys) > 1;
 }
 
 void saltusi_friction_modes_layout(saltusi_friction_modes* grips, const saltus_system* sys,
