@@ -493,7 +493,7 @@ static void fast_members_are_compared(void** state) {
   if (!has_compiler()) {
     skip();
   }
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  for (size_t i = 2; i < sizeof cases / sizeof cases[0]; i += saltus_test_long() ? 1 : 3) {
     char path[200];
     saltus_run_def run;
     const saltus_sweep_def def = def_of(&cases[i], &run, path);
