@@ -204,8 +204,8 @@ int saltusi_friction_load_distribute(saltusi_friction_load* load, saltusi_fricti
   return close_problem(load);
 }
 
-int saltusi_friction_load_keep(saltusi_friction_load* load, saltusi_friction_work* work,
-                               double* values, double accepted, const double* guess, double* r) {
+bool saltusi_friction_load_keep(saltusi_friction_load* load, saltusi_friction_work* work,
+                                double* values, double accepted, const double* guess, double* r) {
   assert(load != NULL && work != NULL && values != NULL && guess != NULL && r != NULL);
   saltus_solve_result result = {0};
   double* near = load->work.vectors + work->pattern.rows;
@@ -213,8 +213,10 @@ int saltusi_friction_load_keep(saltusi_friction_load* load, saltusi_friction_wor
   read_diagonal(load, &work->given);
   const saltusi_compliant_problem problem = open_problem(load, work, values, &result, accepted);
   memcpy(near, guess, bytes);
-  if (saltusi_load_distribution_keep(&load->work, &problem, near)) {
+  const bool kept = saltusi_load_distribution_keep(&load->work, &problem, near);
+  if (kept) {
     memcpy(r, near, bytes);
   }
-  return close_problem(load);
+  close_problem(load);
+  return kept;
 }

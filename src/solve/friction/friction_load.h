@@ -30,8 +30,8 @@ int saltusi_friction_load_distribute(saltusi_friction_load* load, saltusi_fricti
                                      double* values, double accepted, double* r);
 
 /* r <- the solution next to `guess`, nearly one, with its load distribution; r is unchanged when there is none to
- * `accepted`. guess: load->work.vectors, of no more rows than load->work.rows_max. Returns as above. */
-int saltusi_friction_load_keep(saltusi_friction_load* load, saltusi_friction_work* work,
-                               double* values, double accepted, const double* guess, double* r);
+ * `accepted`: false. guess: load->work.vectors, of no more rows than load->work.rows_max. load->solved: as above. */
+bool saltusi_friction_load_keep(saltusi_friction_load* load, saltusi_friction_work* work,
+                                double* values, double accepted, const double* guess, double* r);
 
 #endif

@@ -414,6 +414,45 @@ static bool is_near(int n, const double* r, const double* guess) {
   return most <= kept_distribution * saltusi_max_abs(n, guess);
 }
 
+/* Two iterations from the guess, where they are sufficient and keep its load distribution. */
+static bool rest_by_iterations(saltusi_friction_step* step, const double* guess, double* r) {
+  saltusi_friction_work* work = &step->work;
+  const int n = work->pattern.rows;
+  for (int k = 0; k < 2; k++) {
+    saltusi_sweep(&work->given, work->point);
+  }
+  step->iterations = 2;
+  if (!(saltusi_friction_case_residual(&work->given, work->point, work->sweep.u).normalised <=
+        aim) ||
+      !is_near(n, work->point, guess)) {
+    return false;
+  }
+  memcpy(r, work->point, (size_t)n * sizeof(double));
+  return true;
+}
+
+/* Bodies at rest, whose guess is a solution but for rounding: two iterations, or proximal points from it, which keep its
+ * load distribution. False: not solved, the guess is the first point again. */
+static bool keep_guess(saltusi_friction_step* step, double* values, const double* guess,
+                       double* r) {
+  saltusi_friction_work* work = &step->work;
+  const size_t bytes = (size_t)work->pattern.rows * sizeof(double);
+  const size_t slips = (size_t)work->pattern.units * sizeof(double);
+  bool kept = rest_by_iterations(step, guess, r);
+  if (!kept) {
+    kept = saltusi_friction_load_keep(&step->load, work, values, distributed_to, guess, r);
+    step->iterations += step->load.solved;
+  }
+  if (!kept) {
+    memcpy(work->best, guess, bytes);
+    memcpy(work->point, guess, bytes);
+  }
+  if (step->slip != NULL) {
+    memcpy(kept ? step->slip : work->given.slip, kept ? work->given.slip : step->slip, slips);
+  }
+  return kept;
+}
+
 bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const double* mu,
                                         const double* q, double* r) {
   assert(step != NULL);
@@ -445,6 +484,11 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
   if (guess != NULL) {
     memcpy(guess, work->best, (size_t)n * sizeof(double));
   }
+  double* values = step->values + (step->given - step->values);
+  if (guess != NULL && step->tol == 0.0 && !step->thin && run.best > aim &&
+      keep_guess(step, values, guess, r)) {
+    return true;
+  }
   saltusi_run_open_thread_pool(&run, step->threads);
   bool solved = solution || (step->bodies != NULL ? saltusi_run_bodies(&run)
                                                   : !step->thin && solve_many(step, &run));
@@ -455,14 +499,13 @@ bool saltusi_friction_step_solve_blocks(saltusi_friction_step* step, const doubl
   }
   step->iterations = result.iterations;
   step->load.work.degree = 0;
-  double* values = step->values + (step->given - step->values);
   const bool distributes = solved && step->distributes && step->tol == 0.0 && !step->thin;
   if (distributes && !kept) {
     step->iterations +=
         saltusi_friction_load_distribute(&step->load, work, values, distributed_to, r);
   } else if (distributes && guess != NULL && !is_near(n, r, guess)) {
-    step->iterations +=
-        saltusi_friction_load_keep(&step->load, work, values, distributed_to, guess, r);
+    saltusi_friction_load_keep(&step->load, work, values, distributed_to, guess, r);
+    step->iterations += step->load.solved;
   }
   return solved;
 }
