@@ -44,8 +44,8 @@ void* saltusi_pool_take(saltusi_pool* pool, size_t count, size_t item) {
   size_t bytes = (count * item + UNIT - 1) / UNIT * UNIT;
   block* b = pool->last;
   if (b == NULL || bytes > b->bytes - b->used) {
-    /* block sizes double, so that there are few blocks */
-    size_t size = b == NULL ? USUAL : 2 * b->bytes;
+    /* blocks grow by a quarter: there are few, and the last is a fifth of all */
+    size_t size = b == NULL ? USUAL : b->bytes + b->bytes / 4;
     size = size > (size_t)1 << 20 ? (size_t)1 << 20 : size;
     b = add_block(pool, bytes + HEAD > size ? bytes + HEAD : size);
     if (b == NULL) {

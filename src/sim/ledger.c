@@ -22,12 +22,12 @@
 static const double gauss_node[3] = {0.11270166537925831, 0.5, 0.88729833462074169};
 static const double gauss_weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
 
-void saltusi_ledger_layout(saltusi_ledger_workspace* room, const saltus_system* sys,
+void saltusi_ledger_layout(saltusi_ledger_workspace* room, const saltus_system* sys, void* scratch,
                            saltus_arena* arena) {
   assert(room != NULL && sys != NULL);
   const saltus_dims* d = &sys->dims;
   room->eval.sys = *sys;
-  saltusi_eval_layout(&room->eval, arena);
+  saltusi_eval_layout_over(&room->eval, scratch, arena);
   saltusi_rows_layout(&room->rows, d, 3, false, arena);
   saltusi_power_layout(&room->power, sys, arena);
   room->q = SALTUS_PUSH(arena, double, d->nq);

@@ -99,7 +99,7 @@ typedef struct saltusi_ledger_workspace {
   saltusi_contact_work* left_contacts; /* [nc] */
 } saltusi_ledger_workspace;
 
-void saltusi_ledger_layout(saltusi_ledger_workspace* room, const saltus_system* sys,
+void saltusi_ledger_layout(saltusi_ledger_workspace* room, const saltus_system* sys, void* scratch,
                            saltus_arena* arena);
 
 /* Opens a step; first: not the second half of one. The step and its data have to remain valid until it is closed. */

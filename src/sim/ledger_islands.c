@@ -18,7 +18,7 @@ static void layout(saltusi_ledger_islands* in, saltus_arena* arena) {
     saltusi_ledger_island* island = in->island != NULL ? &in->island[i] : &counted;
     const saltus_system* sys =
         saltusi_scheme_island_system(in->scheme, i, &island->velocities, &island->contacts);
-    saltusi_ledger_layout(&island->room, sys, arena);
+    saltusi_ledger_layout(&island->room, sys, saltusi_scratch_layout(&sys->dims, arena), arena);
     island->works = SALTUS_PUSH(arena, saltusi_contact_work, sys->dims.nc);
     island->shown = SALTUS_PUSH(arena, saltusi_contact_work, sys->dims.nc);
   }

@@ -37,7 +37,7 @@ void saltusi_observer_layout(saltus_sim* sim, saltus_arena* arena) {
   sim->vector = SALTUS_PUSH(arena, double, d->nv);
   sim->scratch = saltusi_scratch_layout(d, arena);
   sim->ledger = SALTUS_PUSH(arena, saltusi_ledger, 1);
-  saltusi_ledger_layout(&sim->ledger_room, &sim->sys, arena);
+  saltusi_ledger_layout(&sim->ledger_room, &sim->sys, sim->scratch, arena);
 }
 
 void saltusi_observer_start(saltus_sim* sim) {

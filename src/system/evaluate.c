@@ -23,8 +23,13 @@ void* saltusi_scratch_layout(const saltus_dims* dims, saltus_arena* arena) {
 
 void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena) {
   assert(eval != NULL && arena != NULL);
+  saltusi_eval_layout_over(eval, saltusi_scratch_layout(&eval->sys.dims, arena), arena);
+}
+
+void saltusi_eval_layout_over(saltusi_eval* eval, void* scratch, saltus_arena* arena) {
+  assert(eval != NULL && arena != NULL);
   const saltus_dims* dims = &eval->sys.dims;
-  eval->scratch = saltusi_scratch_layout(dims, arena);
+  eval->scratch = scratch;
   eval->q_shifted = SALTUS_PUSH(arena, double, dims->nq);
   eval->v_shifted = SALTUS_PUSH(arena, double, dims->nv);
   eval->F_minus = SALTUS_PUSH(arena, double, dims->nv);

@@ -90,6 +90,8 @@ void* saltusi_scratch_layout(const saltus_dims* dims, saltus_arena* arena);
 
 /* sys has to be set before. */
 void saltusi_eval_layout(saltusi_eval* eval, saltus_arena* arena);
+/* The same with the scratch of another evaluation of the system by the same thread. */
+void saltusi_eval_layout_over(saltusi_eval* eval, void* scratch, saltus_arena* arena);
 
 static inline saltus_point saltusi_at(const saltusi_eval* eval, double t, const double* q,
                                       const double* v) {

@@ -223,11 +223,11 @@ static saltus_energy ledger_with(fault f, const saltus_system* sys, const saltus
   const saltus_state end = {x1->t, q1, v1};
   saltusi_ledger_workspace room = {0};
   saltus_arena arena = saltus_arena_counting();
-  saltusi_ledger_layout(&room, &sick, &arena);
+  saltusi_ledger_layout(&room, &sick, saltusi_scratch_layout(&sick.dims, &arena), &arena);
   void* block = calloc(1, arena.used);
   size_t bytes = arena.used;
   arena = saltus_arena_over(block, bytes);
-  saltusi_ledger_layout(&room, &sick, &arena);
+  saltusi_ledger_layout(&room, &sick, saltusi_scratch_layout(&sick.dims, &arena), &arena);
   saltusi_ledger ledger = {0};
   saltusi_contact_work work = {0};
   const saltusi_ledger_step step = {.report = &report, .x0 = x0, .x1 = &end};
@@ -297,11 +297,11 @@ static void power_by_hand(const double q[2], const double v[2], double power[2])
 static void check_power_of(const saltus_system* sys, const double* q, const double* v) {
   saltusi_ledger_workspace room = {0};
   saltus_arena arena = saltus_arena_counting();
-  saltusi_ledger_layout(&room, sys, &arena);
+  saltusi_ledger_layout(&room, sys, saltusi_scratch_layout(&sys->dims, &arena), &arena);
   size_t bytes = arena.used;
   void* block = calloc(1, bytes);
   arena = saltus_arena_over(block, bytes);
-  saltusi_ledger_layout(&room, sys, &arena);
+  saltusi_ledger_layout(&room, sys, saltusi_scratch_layout(&sys->dims, &arena), &arena);
   const saltus_point at = saltusi_at(&room.eval, 0.7, q, v);
   double hand[2], said[2], found[2];
   power_by_hand(q, v, hand);
