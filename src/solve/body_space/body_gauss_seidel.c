@@ -111,6 +111,7 @@ static const saltusi_body_kernel single_contacts = {.cost = 450.0,
  * time. */
 static const saltusi_body_kernel* const kernels[] = {&saltusi_body_kernel_float,
                                                      &saltusi_body_kernel_rigid, &single_contacts};
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
 /* ---- residual ---- */
 
@@ -228,7 +229,7 @@ static const saltusi_body_kernel* kernel_of(const saltusi_friction_case* in) {
   saltusi_bodies* b = in->bodies;
   if (!is_packed(in)) {
     int k = 0;
-    while (!kernels[k]->pack(in)) {
+    while (k < KERNELS - 1 && !kernels[k]->pack(in)) { /* the last one is for all contacts */
       k++;
     }
     b->kind = kernels[k];
