@@ -117,14 +117,24 @@ export class Links {
     let object: THREE.Object3D;
     const dark = { color: css('--symbol') };
     if (this.flat) {
-      const shape =
-        kind === 'turn'
-          ? new THREE.RingGeometry(0.3 * s, 0.52 * s, 32)
-          : kind === 'slide'
-            ? new THREE.PlaneGeometry(1.6 * s, 0.9 * s)
-            : new THREE.PlaneGeometry(0.7 * s, 0.7 * s);
-      object = new THREE.Mesh(shape, new THREE.MeshBasicMaterial({ ...dark, side: THREE.DoubleSide }));
-      object.renderOrder = 4;
+      const plane = (width: number, height: number): THREE.BufferGeometry => new THREE.PlaneGeometry(width, height);
+      const symbol = (shape: THREE.BufferGeometry, colour: { color: THREE.ColorRepresentation }): THREE.Mesh => {
+        const mesh = new THREE.Mesh(shape, new THREE.MeshBasicMaterial({ ...colour, side: THREE.DoubleSide }));
+        mesh.renderOrder = 4;
+        return mesh;
+      };
+      if (kind === 'slide') {
+        // a block of the colour of its body between two rails
+        const body = this.mechanism.markers[joint.between[1]].body;
+        object = new THREE.Group().add(...[-1, 1].map((side) => symbol(plane(4.5 * s, 0.16 * s).translate(0, 0.68 * side * s, 0), dark)));
+        const block = symbol(plane(1.9 * s, 1.1 * s), body >= 0 ? { color: this.bodies.colourOf(body) } : dark);
+        if (body >= 0) block.userData = { body };
+        object.add(block);
+      } else {
+        object = symbol(kind === 'turn' ? new THREE.RingGeometry(0.3 * s, 0.52 * s, 32) : plane(0.7 * s, 0.7 * s), dark);
+      }
+      const ground = joint.between.find((m) => this.mechanism.markers[m].body < 0);
+      if (kind === 'turn' && ground !== undefined) this.addGround(ground);
     } else {
       const shape =
         kind === 'turn'
@@ -137,6 +147,20 @@ export class Links {
       object = new THREE.Mesh(shape, new THREE.MeshStandardMaterial({ ...dark, roughness: 0.5 }));
     }
     this.marks.push({ marker: joint.between[kind === 'slide' ? 1 : 0], object });
+    this.symbols.add(object);
+  }
+
+  /** A bearing that stands on the ground: two struts and hatching, upright. */
+  private addGround(marker: number): void {
+    const s = this.size;
+    const [x, y] = this.mechanism.markers[marker].point;
+    const lines = [[-0.25, -0.45, -0.8, -1.4], [0.25, -0.45, 0.8, -1.4], [-1.2, -1.4, 1.2, -1.4]];
+    for (let i = 0; i < 6; i++) lines.push([-1.1 + 0.4 * i, -1.4, -1.35 + 0.4 * i, -1.75]);
+    const points = lines.flatMap(([a, b, c, d]) => [x + a * s, y + b * s, 0, x + c * s, y + d * s, 0]);
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(points), 3));
+    const object = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: css('--ground') }));
+    object.renderOrder = 1;
     this.symbols.add(object);
   }
 
@@ -207,7 +231,8 @@ export class Links {
   restyle(): void {
     for (const { line } of this.coils) (line.material as THREE.LineBasicMaterial).color.set(css('--spring'));
     this.symbols.traverse((object) => {
-      if (object instanceof THREE.Mesh) (object.material as THREE.MeshBasicMaterial).color.set(css('--symbol'));
+      if (object instanceof THREE.LineSegments) (object.material as THREE.LineBasicMaterial).color.set(css('--ground'));
+      else if (object instanceof THREE.Mesh && !('body' in object.userData)) (object.material as THREE.MeshBasicMaterial).color.set(css('--symbol'));
     });
   }
 }

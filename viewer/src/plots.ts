@@ -8,7 +8,7 @@ import type { Clock } from './clock';
 import type { Label, Numbers, RunDocument } from './document';
 import { check, css, el, number, withUnit } from './dom';
 import { curveColour } from './palette';
-import { attitudes, column, isQuaternion, moving, type Series } from './series';
+import { attitudes, column, isQuaternion, moving, range, type Series } from './series';
 
 interface Panel {
   title: string;
@@ -21,6 +21,8 @@ interface Panel {
 }
 
 const MOST_SHOWN = 6;
+const HEIGHT = 144; // of a panel, with its labels, px
+const APART = 30; // ratio of ranges above which curves have axes of their own
 const MOST_LISTED = 120;
 const PAIRS = 8; // of bodies with curves of their own: the number of colours
 const OF_BODIES = /^(angular_)?momentum\.|^joints\.(open|turned)$/; // outputs that every scene with bodies has
@@ -45,6 +47,32 @@ function panel(title: string, unit: string, x: ArrayLike<number>, series: Series
   const shown = new Set<number>();
   for (let i = 0; i < series.length && shown.size < MOST_SHOWN; i++) if (moves[i]) shown.add(i);
   return { title, unit, x, series, shown, about };
+}
+
+/** Curves that would be flat beside the largest one have a panel of their own, down to ranges of 1e-4 of it. */
+function bySize(one: Panel): Panel[] {
+  const width = one.series.map(({ values }) => {
+    const [low, high] = range(values);
+    return high - low;
+  });
+  const most = Math.max(...width);
+  const small = one.series.filter((_, i) => width[i] < most / APART && width[i] > 1e-4 * most);
+  if (small.length === 0 || one.series.length > MOST_SHOWN) return [one];
+  const rest = one.series.filter((series) => !small.includes(series));
+  const names = (series: Series[]): string => `${one.title}: ${series.map(({ label }) => label).join(', ')}`;
+  return [panel(names(rest), one.unit, one.x, rest, one.about), ...bySize(panel(names(small), one.unit, one.x, small, one.about))];
+}
+
+/** Whether a curve lies on one that is drawn before it: then it is dashed, and both are seen. */
+function covers(series: Series[], chosen: number[], k: number): boolean {
+  const own = series[chosen[k]].values;
+  const [low, high] = range(own);
+  return chosen.slice(0, k).some((i) => {
+    const other = series[i].values;
+    let equal = 0;
+    for (let n = 0; n < own.length; n++) if (Math.abs((own[n] ?? 0) - (other[n] ?? 0)) <= 5e-3 * (high - low)) equal++;
+    return equal > 0.9 * own.length;
+  });
 }
 
 /** Vertical lines from 0 to the values. */
@@ -228,7 +256,7 @@ export class Plots {
   ) {
     const { head, count, t } = run;
     this.panels = [
-      ...byUnit('Outputs', head.outputs, run.get('outputs'), count, t, (name) => !OF_BODIES.test(name)),
+      ...byUnit('Outputs', head.outputs, run.get('outputs'), count, t, (name) => !OF_BODIES.test(name)).flatMap(bySize),
       ...forcePanels(run),
       ...stems(run),
       ...energyPanels(run),
@@ -298,6 +326,7 @@ export class Plots {
   }
 
   private readonly opened = new Set<string>(); // panels of constants that were requested
+  private readonly chosen = new Set<Panel>(); // whose curves were chosen
 
   /** Panels in which nothing varies: their values as text, with a button that draws them. */
   private constants(panels: Panel[]): HTMLElement {
@@ -315,18 +344,16 @@ export class Plots {
     return el('details', { 'data-title': 'constants' }, el('summary', {}, 'Constant values'), list);
   }
 
-  private axis(label: string): uPlot.Axis {
+  /** Labels of an axis; the last one of an axis with a unit has it. */
+  private axis(unit = ''): uPlot.Axis {
     return {
-      label,
-      labelSize: 18,
-      labelFont: '12px system-ui, sans-serif',
       font: '11px system-ui, sans-serif',
       stroke: css('--text'),
       grid: { stroke: css('--rule'), width: 1 },
       ticks: { stroke: css('--rule'), width: 1 },
-      size: 46,
+      size: 28,
       splits: (_u, _axis, min, max, step) => ticks(min, max, step),
-      values: (_u, splits) => splits.map((x) => number(x, digits(splits))),
+      values: (_u, splits) => splits.map((x, i) => `${number(x, digits(splits))}${unit !== '' && i === splits.length - 1 ? ` ${unit}` : ''}`),
     };
   }
 
@@ -335,21 +362,21 @@ export class Plots {
     const holder = el('section', { class: 'panel', 'aria-label': title });
     const place = el('div', { role: 'img', 'aria-label': this.describe(one) });
     holder.append(el('h3', {}, title), place);
-    if (one.series.length > 1) holder.append(this.chooser(one));
+    if (one.shown.size < one.series.length || this.chosen.has(one)) holder.append(this.chooser(one));
     this.root.append(holder);
     const chosen = [...one.shown].sort((a, b) => a - b);
     const { data, points } = this.dataOf(one, chosen);
     const options: uPlot.Options = {
       width: this.root.clientWidth,
-      height: 170,
+      height: HEIGHT,
       pxAlign: 0,
       scales: { x: { time: false }, ...(one.stems === true ? { y: { range: (_u: uPlot, low: number, high: number) => uPlot.rangeNum(Math.min(0, low), Math.max(0, high), 0.1, true) as uPlot.Range.MinMax } } : {}) },
       legend: { live: false, isolate: false },
       cursor: { y: false, drag: { x: true, y: false } },
-      axes: [this.axis('t [s]'), { ...this.axis(''), size: widthOf, label: undefined, space: 14 }],
+      axes: [this.axis('s'), { ...this.axis(), size: widthOf, space: 14 }],
       series: [
         { label: 't [s]' },
-        ...chosen.map((i, k) => ({ label: one.series[i].label, stroke: curveColour(k), width: 1.5, dash: k < 4 ? undefined : [7, 3], spanGaps: false, points: { show: false }, ...(one.stems === true ? { paths: stemPaths } : {}) })),
+        ...chosen.map((i, k) => ({ label: one.series[i].label, stroke: curveColour(k), width: 1.5, dash: covers(one.series, chosen, k) ? [6, 6] : k < 4 ? undefined : [7, 3], spanGaps: false, points: { show: false }, ...(one.stems === true ? { paths: stemPaths } : {}) })),
         ...points,
       ],
       hooks: { draw: [(u) => this.placeCursor(u)] },
@@ -368,13 +395,7 @@ export class Plots {
   /** Text instead of the picture: ranges of the curves. */
   private describe(one: Panel): string {
     const parts = [...one.shown].slice(0, MOST_SHOWN).map((i) => {
-      let low = Infinity;
-      let high = -Infinity;
-      for (const value of Array.from(one.series[i].values)) {
-        if (value === null || Number.isNaN(value)) continue;
-        low = Math.min(low, value);
-        high = Math.max(high, value);
-      }
+      const [low, high] = range(one.series[i].values);
       return `${one.series[i].label} from ${number(low)} to ${number(high)}`;
     });
     return `${one.about}: ${parts.join('; ')} ${one.unit}`;
@@ -385,6 +406,7 @@ export class Plots {
     one.series.forEach((series, i) => {
       list.append(
         check(series.label, one.shown.has(i), (on) => {
+          this.chosen.add(one);
           if (on) one.shown.add(i);
           else one.shown.delete(i);
           const open = details.open;
@@ -426,7 +448,7 @@ export class Plots {
     const width = this.root.clientWidth;
     if (width === 0) return;
     if (this.plots.length === 0) this.rebuild();
-    else for (const plot of this.plots) plot.setSize({ width, height: 170 });
+    else for (const plot of this.plots) plot.setSize({ width, height: HEIGHT });
     this.drawPhase();
   }
 
@@ -491,17 +513,12 @@ export class Plots {
     if (pen === null) return;
     const n = this.run.count;
     const at = (one: typeof a, k: number): number => one.values[k * one.width + one.column];
-    const range = (one: typeof a): [number, number] => {
-      let low = Infinity;
-      let high = -Infinity;
-      for (let k = 0; k < n; k++) {
-        low = Math.min(low, at(one, k));
-        high = Math.max(high, at(one, k));
-      }
+    const span = (one: typeof a): [number, number] => {
+      const [low, high] = range(column(one.values, one.width, one.column, n));
       return high > low ? [low, high] : [low - 1, low + 1];
     };
-    const [x0, x1] = range(a);
-    const [y0, y1] = range(b);
+    const [x0, x1] = span(a);
+    const [y0, y1] = span(b);
     const m = 10 * ratio;
     const left = 58 * ratio;
     const px = (x: number): number => left + ((x - x0) / (x1 - x0)) * (canvas.width - left - m);

@@ -16,7 +16,8 @@ export function column(values: Numbers, width: number, i: number, count: number)
   return out;
 }
 
-function range(values: ArrayLike<number | null>): [number, number] {
+/** Smallest and largest value. */
+export function range(values: ArrayLike<number | null>): [number, number] {
   let [low, high] = [Infinity, -Infinity];
   for (let k = 0; k < values.length; k++) {
     const value = values[k];

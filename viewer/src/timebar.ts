@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Saltus developers
 //
-// Play, slow motion, the slider with a tick for every event.
+// The slider with a tick for every event, across the picture; play and slow motion below it.
 
 import type { Clock } from './clock';
 import type { RunDocument } from './document';
@@ -30,13 +30,13 @@ export class TimeBar {
     this.speed.addEventListener('input', () => this.setSpeed(10 ** Number(this.speed.value)));
     const track = el('div', { class: 'track' }, this.ticks, this.slider);
     this.root.append(
+      track,
       button('|◁', 'To the start (Home)', () => clock.setFrame(0)),
       button('◁●', 'Previous event (Shift + ←)', () => clock.jump(-1)),
       button('‹', 'Previous state (←)', () => clock.setFrame(clock.part > 0 ? clock.frame : clock.frame - 1)),
       this.playButton,
       button('›', 'Next state (→)', () => clock.setFrame(clock.frame + 1)),
       button('●▷', 'Next event (Shift + →)', () => clock.jump(1)),
-      track,
       this.label,
       el('label', { class: 'speed-holder' }, 'speed ', this.speed, this.speedLabel),
     );

@@ -114,7 +114,15 @@ export class Viewer {
     const passed = head.certificate === undefined ? 'not certified' : head.certificate.passed ? 'certificate holds' : 'certificate FAILS';
     const title = el('h1', {}, head.name === '' ? 'A run' : head.name);
     const words = [head.scheme, head.status, passed, head.shown < head.recorded ? thinned(this.run) : ''].filter((text) => text !== '');
-    return el('header', {}, title, el('p', {}, words.join(' · ')), button('◐', 'Light or dark (l)', () => this.toggleTheme()));
+    const save = el('div', { class: 'save' },
+      button('PNG', 'Save the picture', () => void exportPicture(this.stage)),
+      this.filmButton(),
+      button('CSV', 'Save the shown states as a table', () => exportTable(this.run, 'states')),
+      button('Events CSV', 'Save the events as a table', () => exportTable(this.run, 'events')),
+      button('?', 'Keys (?)', () => this.showKeys()),
+      button('◐', 'Light or dark (l)', () => this.toggleTheme()),
+    );
+    return el('header', {}, title, el('p', {}, words.join(' · ')), save);
   }
 
   private pictureText(): string {
@@ -187,14 +195,7 @@ export class Viewer {
         el('span', { class: 'legend' }, ` largest ${number(reactions.most)} N`),
       );
     }
-    tools.append(
-      button('Reset camera', 'Camera as at the start (r)', () => this.stage.reset()),
-      button('PNG', 'Save the picture', () => void exportPicture(this.stage)),
-      this.filmButton(),
-      button('CSV', 'Save the shown states as a table', () => exportTable(this.run, 'states')),
-      button('Events CSV', 'Save the events as a table', () => exportTable(this.run, 'events')),
-      button('?', 'Keys (?)', () => this.showKeys()),
-    );
+    tools.append(button('Reset camera', 'Camera as at the start (r)', () => this.stage.reset()));
     return tools;
   }
 
