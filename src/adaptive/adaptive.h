@@ -423,7 +423,9 @@ enum { SALTUSI_RANKS = 16, SALTUSI_RANK_GUARD = 11 };
 /* idle_contacts.c: where an idle contact gets a load again, which changes the friction of those that share it; width of
  * its bracket, part of the step. */
 saltus_status saltusi_find_load(saltusi_search* search, int key, double width, int rank);
-/* In the plane a contact that others imply is idle where its force ends. */
+/* Whether the motion depends on the loads of redundant contacts: in the plane some slide with friction. */
+bool saltusi_loads_matter(const saltusi_layout_tables* o, const saltusi_contact* contact);
+/* There a contact that others imply is idle where its force ends. */
 saltus_status saltusi_make_idle(saltusi_adaptive* w, double t, const double* y, int key);
 
 /* features.c: contacts that are pairs of features. Those close to each other at a state get keys and are

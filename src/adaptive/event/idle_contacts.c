@@ -12,6 +12,15 @@
 /* Loads below this fraction of the largest force are rounding of the solutions of redundant rows. */
 static const double no_load = 1e-10;
 
+bool saltusi_loads_matter(const saltusi_layout_tables* o, const saltusi_contact* contact) {
+  assert(o != NULL && contact != NULL);
+  bool slide = false;
+  for (int key = 0; !o->spatial && key < o->contacts && !slide; key++) {
+    slide = contact[key].mode == SALTUSI_SLIP && o->mu[key] > 0.0;
+  }
+  return slide;
+}
+
 /* The load that vanishing compliance gives an idle contact at theta. */
 static saltus_status idle_load_at(saltusi_search* search, int key, double theta, double* load) {
   search->step->ops->dense(&search->step->motion, theta, 0, search->o->ny, search->probe);
@@ -29,13 +38,9 @@ saltus_status saltusi_find_load(saltusi_search* search, int key, double width, i
   assert(search != NULL && key >= 0);
   const double* forces = search->step->rate1 + search->o->nq + search->o->nv;
   const double least = no_load * saltusi_max_abs(search->o->nl, forces);
-  bool slide = false;
-  for (int a = 0; !search->o->spatial && a < search->o->contacts && !slide; a++) {
-    slide = search->contact[a].mode == SALTUSI_SLIP && search->o->mu[a] > 0.0;
-  }
   double load = 0.0;
   saltus_status status = SALTUS_OK;
-  if (!slide || search->contact[key].spared) {
+  if (search->contact[key].spared || !saltusi_loads_matter(search->o, search->contact)) {
     return SALTUS_OK;
   }
   status = idle_load_at(search, key, 1.0, &load);
@@ -61,7 +66,7 @@ saltus_status saltusi_make_idle(saltusi_adaptive* w, double t, const double* y, 
   assert(w != NULL && y != NULL && key >= 0);
   double load = 0.0;
   bool implied = false;
-  if (w->o.spatial || !saltusi_is_balanced(&w->decision, key)) {
+  if (!saltusi_loads_matter(&w->o, w->transition.old) || !saltusi_is_balanced(&w->decision, key)) {
     return SALTUS_OK;
   }
   saltus_status status = saltusi_mode_rate(&w->mode, t, y, w->transition.rate);

@@ -208,11 +208,12 @@ static saltus_status close_candidates(saltusi_adaptive* w, double t, double* y, 
  * same surface. They become candidates and members; returns the number of candidates. */
 static int join_resting(saltusi_adaptive* w, const double* y, int* count, int candidates,
                         double rounding) {
+  const bool loads = saltusi_loads_matter(&w->o, w->transition.old);
   double still = saltusi_gap_rounding * w->o.size;
   for (int key = 0; key < w->o.nc; key++) {
     const saltusi_contact* c = &w->contact[key];
     bool member = saltusi_is_member(w->transition.members, *count, key);
-    bool flies = member ? !saltusi_is_member(w->transition.cand, candidates, key)
+    bool flies = member ? loads && !saltusi_is_member(w->transition.cand, candidates, key)
                         : c->mode == SALTUSI_OPEN && c->touching && c->height <= still;
     if (flies && fabs(saltusi_contact_velocity(&w->mode, y, key, 0)) <= rounding) {
       w->transition.cand[candidates++] = key;
@@ -533,8 +534,8 @@ static saltus_status lift_off(saltusi_adaptive* w, double t, const double* y, in
   return status;
 }
 
-/* Whether the status problem left a contact whose force has ended closed. In the plane it may be idle: its force is
- * that of the limit of vanishing compliance. */
+/* Whether the status problem left a contact whose force has ended closed. It may be idle beside sliding contacts, whose
+ * forces are those of the limit of vanishing compliance. */
 static bool stays_closed(const saltusi_adaptive* w, int key) {
   return w->o.spatial ? saltusi_is_closed(&w->contact[key]) : saltusi_is_pressed(&w->contact[key]);
 }
