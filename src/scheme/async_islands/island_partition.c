@@ -75,7 +75,9 @@ static bool is_treated(const saltus_system* sys) {
   bool changing = (sys->traits & SALTUS_CHANGING_CONTACTS) != 0;
   bool constant = (sys->traits & SALTUS_CONSTANT_MASS) != 0;
   bool laws = sys->dims.nc == 0 || saltusi_laws_by_key(sys);
-  bool encloses = e == NULL || (e->along != NULL && e->reads != NULL && e->beyond == NULL);
+  /* of formulas, whose switches are declared, not of mechanisms */
+  bool formulas = e != NULL && (e->beyond == NULL || e->switches != NULL);
+  bool encloses = e == NULL || (e->along != NULL && e->reads != NULL && formulas);
   /* a state-dependent M with switches belongs to no island: enclosures do not declare the variables
    * that M reads */
   bool branches = !constant && switch_count(sys) > 0;
