@@ -308,20 +308,6 @@ static saltus_interval range_of(const double* x, int n) {
   return (saltus_interval){lo - spread, hi + spread};
 }
 
-/* The same extended by the largest second difference, eight times what a function can exceed its samples by where its
- * second derivative is as sampled. */
-static saltus_interval smooth_range(const double* x, int n) {
-  double lo = fmin(x[0], x[n - 1]);
-  double hi = fmax(x[0], x[n - 1]);
-  double bend = 0.0;
-  for (int i = 1; i + 1 < n; i++) {
-    lo = fmin(lo, x[i]);
-    hi = fmax(hi, x[i]);
-    bend = fmax(bend, fabs(x[i - 1] - 2.0 * x[i] + x[i + 1]));
-  }
-  return (saltus_interval){lo - bend, hi + bend};
-}
-
 static void slopes_of(const double* f, int n, double width, double* slope) {
   for (int i = 0; i + 1 < n; i++) {
     slope[i] = (f[i + 1] - f[i]) * (n - 1) / width;
@@ -624,8 +610,8 @@ static void sampled_flight(saltusi_root_isolation* s, double a, double b, saltus
                                                                : a + (b - a) * i / (SAMPLES - 1));
   }
   slopes_of(u, n, b - a, slope);
-  *D = smooth_range(u, n);
-  *W = n > 1 ? smooth_range(slope, n - 1) : (saltus_interval){0.0, 0.0};
+  *D = range_of(u, n);
+  *W = n > 1 ? range_of(slope, n - 1) : (saltus_interval){0.0, 0.0};
   *W = (saltus_interval){0.5 * W->lo, 0.5 * W->hi};
 }
 
@@ -698,9 +684,6 @@ static bool fly_piece(root_isolation_flight* f, root_isolation_stack* left,
   if (!none && D.hi < 0.0 && f->height <= 0.0 && p.a == 0.0) {
     *root = 0.0;
     return true;
-  }
-  if (none && left->count == 0) {
-    return false; /* to the end of the search: its height there is not used */
   }
   if (none || D.hi < 0.0) {
     double once = risen(f->s, p.a, p.b);
