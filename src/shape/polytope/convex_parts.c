@@ -278,6 +278,7 @@ static void examine(divider* d, cell* c) {
   thin(d);
   c->volume = hull_volume(d);
   c->gain = 0.0;
+  c->axis = 0;
   for (int k = 0; k < 3; k++) {
     for (int i = 1; i <= PLANES; i++) {
       try_cut(d, c, k, c->low[k] + (c->high[k] - c->low[k]) * i / (PLANES + 1), 0.0);
