@@ -616,34 +616,9 @@ static bool solve_impact(saltusi_phase_workspace* r, const saltus_impacts* rule,
   return true;
 }
 
-bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
-                          saltusi_phase_point at, const saltusi_phase_impulse* impulse, double* v,
-                          double* approach) {
-  assert(room != NULL && system != NULL && impulse != NULL && v != NULL);
-  saltusi_phase_workspace* r = room;
-  const saltus_point p = point(r, at);
+/* M^-1 G^T of joints and of `rows` contact rows, which are projected onto the joint constraints: W under them. */
+static void project_rows(saltusi_phase_workspace* r, int rows) {
   const int n = r->nv, wide = r->rows + 1;
-  if (!factor_mass(r, system, &p)) {
-    return false;
-  }
-  if (r->nj > 0) {
-    joint_rows(r, system, &p);
-  }
-  int rows = 0;
-  for (int i = 0; i < impulse->count; i++) {
-    const int contact = impulse->set[i];
-    const saltus_contact_law* law = saltusi_phase_law(r, system, contact);
-    const int count = contact_rows(r, system, &p, contact, r->nj + rows);
-    r->struck[i] =
-        impact_contact(law, r->contacts.law[contact],
-                       contact == impulse->first || !saltusi_phase_holds(impulse->closed, contact));
-    if (contact == impulse->first && approach != NULL) {
-      *approach = dot(r->G + (ptrdiff_t)(r->nj + rows) * n, at.v, n) + r->b[r->nj + rows];
-    }
-    rows += count;
-  }
-  /* M^-1 G^T of contact rows, projected onto the joint constraints: W under the joint
-   * constraints */
   for (int i = 0; i < r->nj + rows; i++) {
     memcpy(r->MD + (ptrdiff_t)i * n, r->G + (ptrdiff_t)i * n, (size_t)n * sizeof(double));
     mass_solve(r, r->MD + (ptrdiff_t)i * n);
@@ -663,6 +638,35 @@ bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* sy
       }
     }
   }
+}
+
+bool saltusi_phase_impact(saltusi_phase_workspace* room, const saltus_system* system,
+                          saltusi_phase_point at, const saltusi_phase_impulse* impulse, double* v,
+                          double* approach) {
+  assert(room != NULL && system != NULL && impulse != NULL && v != NULL);
+  saltusi_phase_workspace* r = room;
+  const saltus_point p = point(r, at);
+  const int n = r->nv;
+  if (!factor_mass(r, system, &p)) {
+    return false;
+  }
+  if (r->nj > 0) {
+    joint_rows(r, system, &p);
+  }
+  int rows = 0;
+  for (int i = 0; i < impulse->count; i++) {
+    const int contact = impulse->set[i];
+    const saltus_contact_law* law = saltusi_phase_law(r, system, contact);
+    const int count = contact_rows(r, system, &p, contact, r->nj + rows);
+    r->struck[i] =
+        impact_contact(law, r->contacts.law[contact],
+                       contact == impulse->first || !saltusi_phase_holds(impulse->closed, contact));
+    if (contact == impulse->first && approach != NULL) {
+      *approach = dot(r->G + (ptrdiff_t)(r->nj + rows) * n, at.v, n) + r->b[r->nj + rows];
+    }
+    rows += count;
+  }
+  project_rows(r, rows);
   for (int i = 0; i < rows; i++) {
     const double* row = r->G + (ptrdiff_t)(r->nj + i) * n;
     r->u[i] = impulse->u != NULL ? impulse->u[i] : dot(row, at.v, n) + r->b[r->nj + i];

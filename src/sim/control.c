@@ -328,6 +328,12 @@ static bool passes_switch(saltus_sim* sim, switch_bracket* b, double h) {
   return true;
 }
 
+/* Step towards `limit`, without a last one below the smallest step. */
+static double step_before(const saltusi_control* c, double limit) {
+  const double h = fmin(c->h, limit);
+  return limit - h < c->h_min ? limit : h;
+}
+
 saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
   assert(sim->control != NULL && limit > 0.0);
   saltusi_control* c = sim->control;
@@ -337,10 +343,7 @@ saltus_status saltusi_control_step(saltus_sim* sim, double limit) {
   int rejections = 0;
   switch_bracket event = {.hi = 0.0};
   while (status == SALTUS_OK) {
-    double h = fmin(c->h, limit);
-    /* avoids a last step below the smallest one */
-    h = limit - h < c->h_min ? limit : h;
-    h = event.hi > 0.0 ? event.next : h;
+    const double h = event.hi > 0.0 ? event.next : step_before(c, limit);
     if (c->attempts >= o->steps_max) {
       return give_up(sim, SALTUS_OK, h);
     }

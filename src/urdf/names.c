@@ -92,6 +92,18 @@ static void name_actuation(naming* n) {
   }
 }
 
+/* Shapes, then visuals, each with its number from the second on. */
+static void name_shapes(naming* n, saltusi_robot_link* link) {
+  for (int k = 0; k < link->shapes.count + link->visuals.count; k++) {
+    const int v = k - link->shapes.count, number = v < 0 ? k : v;
+    char ending[24];
+    snprintf(ending, sizeof ending, number == 0 ? "_%s" : "_%s_%d", v < 0 ? "shape" : "visual",
+             number + 1);
+    saltusi_robot_shape* shape = v < 0 ? &link->shapes.list[k] : &link->visuals.list[v];
+    shape->label = take_word(n, link->name, ending);
+  }
+}
+
 saltus_status saltusi_robot_name(saltusi_robot* robot) {
   assert(robot != NULL);
   naming n = {.robot = robot};
@@ -125,14 +137,7 @@ saltus_status saltusi_robot_name(saltusi_robot* robot) {
   for (int i = 0; i < robot->link_count; i++) {
     saltusi_robot_link* link = &robot->links[i];
     link->marker = take_word(&n, link->name, "_frame");
-    for (int k = 0; k < link->shapes.count + link->visuals.count; k++) {
-      const int v = k - link->shapes.count, number = v < 0 ? k : v;
-      char ending[24];
-      snprintf(ending, sizeof ending, number == 0 ? "_%s" : "_%s_%d", v < 0 ? "shape" : "visual",
-               number + 1);
-      saltusi_robot_shape* shape = v < 0 ? &link->shapes.list[k] : &link->visuals.list[v];
-      shape->label = take_word(&n, link->name, ending);
-    }
+    name_shapes(&n, link);
   }
   if (robot->mjcf != NULL) {
     name_actuation(&n);
